@@ -1,0 +1,58 @@
+# Two commands do everything: `make lab` and `make test`.
+#   make lab ARGS="--no-browser --port 8899"   passes ARGS on to JupyterLab
+#   make PYTHON=python3.12 lab                 chooses the interpreter
+# Indexes, proxies and caches of pip are configured the way pip is: by its own
+# configuration file and PIP_* variables.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --progress-bar on -c constraints.txt
+
+.PHONY: lab test bench soak lint clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make lab     open the course in JupyterLab   (ARGS=\"--no-browser --port 8899\")"
+	@echo "make test    run all tests"
+	@echo "make bench   measure this machine and hetlab's own speed"
+	@echo "make soak    run the long tests: fuzzing and floods"
+	@echo "make lint    check the style of the code"
+	@echo "make clean   remove the environment and caches (never your work/)"
+
+lab: $(VENV)/lab.stamp
+	@$(BIN)/hetlab lab -- $(ARGS)
+
+test: $(VENV)/test.stamp lint
+	@$(BIN)/python -m pytest -n 2 -m "not soak" $(ARGS)
+
+bench: $(VENV)/lab.stamp
+	@$(BIN)/hetlab bench $(ARGS)
+
+soak: $(VENV)/test.stamp
+	@$(BIN)/python -m pytest -m soak $(ARGS)
+
+lint: $(VENV)/test.stamp
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet hetlab tests solutions/checks
+
+clean:
+	rm -rf $(VENV) .hetlab .pytest_cache .ruff_cache .hypothesis build dist
+
+$(VENV)/made.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "hetlab needs Python 3.11 or newer; $(PYTHON) is older or missing. Name another one: make PYTHON=python3.12 lab"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "Python could not make an environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@touch $@
+
+$(VENV)/lab.stamp: $(VENV)/made.stamp pyproject.toml constraints.txt
+	@echo "Installing the course into $(VENV) (once, about 800 MB) ..."
+	@$(PIP) -e ".[lab]"
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/made.stamp pyproject.toml constraints.txt
+	@echo "Installing the course and its tests into $(VENV) (once, about 1.3 GB) ..."
+	@$(PIP) -e ".[test]"
+	@touch $@ $(VENV)/lab.stamp
