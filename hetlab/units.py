@@ -20,12 +20,8 @@ def _digits(value: float) -> str:
     if value == 0:
         return "0"
     if abs(value) >= 100:
-        return f"{value:.0f}"
-    return (
-        f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
-        if abs(value) < 1e6
-        else f"{value:.3g}"
-    )
+        return f"{value:.0f}" if abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
 
 
 def quantity(value: float, unit: str) -> str:
