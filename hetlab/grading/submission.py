@@ -120,6 +120,8 @@ class ForkedSubmission(Submission):
         return self._ask({**request, "inputs": list(inputs)})
 
     def timed(self, name: str, *inputs: Any) -> tuple[float, Outcome]:
+        if not self.has(name):
+            return 0.0, Outcome("missing")
         request = {"do": "call", "name": name, "inputs": list(inputs)}
         ready = self._ask({"do": "stage", "request": request})
         start = time.perf_counter()
@@ -198,9 +200,11 @@ class ForkedSubmission(Submission):
 
 def _detach() -> None:
     """Cut the fork off from the notebook: its signals, its terminal, its garbage."""
+    import faulthandler
     import gc
 
     gc.freeze()
+    faulthandler.disable()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_DFL)
     nowhere = os.open(os.devnull, os.O_RDWR)
