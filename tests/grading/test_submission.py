@@ -84,7 +84,9 @@ def test_printing_without_end_is_stopped_and_a_little_is_kept(kind):
                 pass
 
     got = outcome(kind, f)
-    assert got.status == "flood" and got.printed.startswith("hello\nhello") and len(got.printed) < 5000
+    assert (
+        got.status == "flood" and got.printed.startswith("hello\nhello") and len(got.printed) < 5000
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
