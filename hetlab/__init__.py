@@ -11,7 +11,17 @@ import importlib
 __version__ = "0.1.0"
 
 # public name -> the module that owns it
-_OWNERS: dict[str, str] = {}
+_OWNERS: dict[str, str] = {
+    "Comparison": "hetlab.timing",
+    "Measurement": "hetlab.timing",
+    "compare": "hetlab.timing",
+    "machine": "hetlab.timing",
+    "measure": "hetlab.timing",
+    "peaks": "hetlab.timing",
+    "reveal": "hetlab.timing",
+    "show_distribution": "hetlab.widgets",
+    "show_roofline": "hetlab.widgets",
+}
 
 __all__ = sorted(_OWNERS)
 
