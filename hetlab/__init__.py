@@ -11,7 +11,12 @@ import importlib
 __version__ = "0.1.0"
 
 # public name -> the module that owns it
-_OWNERS: dict[str, str] = {}
+_OWNERS: dict[str, str] = {
+    "check": "hetlab.tracks.check",
+    "hint": "hetlab.tracks.check",
+    "load_ipython_extension": "hetlab.magics",
+    "progress": "hetlab.tracks.progress",
+}
 
 __all__ = sorted(_OWNERS)
 

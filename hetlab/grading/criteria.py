@@ -101,7 +101,7 @@ class Correct:
     def judge(self, trial: Trial) -> Finding:
         name = self.function_name(trial)
         fault: Finding | None = None
-        labels = []
+        labels, hidden = [], 0
         for case in self.cases(trial.rng()):
             expected = self.answer(self.spec, case)
             outcome = trial.submission.call(name, *case.inputs)
@@ -115,11 +115,15 @@ class Correct:
             # Wrong values are worth more evidence: it tells misconceptions apart.
             if found and found.kind != "value":
                 break
-            labels.append(case.label)
+            if case.public:
+                labels.append(case.label)
+            else:
+                hidden += 1
         if fault:
             return fault
         span = f"{labels[0]} to {labels[-1]}" if len(labels) > 1 else "".join(labels)
-        text = f"{len(labels)} inputs ({span}), {self.agree.text}"
+        also = f"{'; ' if labels else ''}{hidden} hidden" if hidden else ""
+        text = f"{len(labels) + hidden} inputs ({span}{also}), {self.agree.text}"
         return Finding(self.title(), self.points, self.points, True, text, self.kind)
 
     def recognise(self, trial: Trial, wrong: Iterable[Wrong]) -> Wrong | None:
@@ -132,7 +136,9 @@ class Correct:
             function = candidate.function
             if isinstance(function, Mapping):
                 function = function.get(name)
-            if function and all(self._gives(candidate, function, call) for call in calls):
+            if (function or candidate.when) and all(
+                self._gives(candidate, function, call) for call in calls
+            ):
                 return candidate
         return None
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import wire
 
-__all__ = ["OUTPUT_LIMIT", "OutputFlood", "perform", "serve"]
+__all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "serve"]
 
 #: Characters a function may print in one call before it is stopped.
 OUTPUT_LIMIT = 200_000
@@ -67,30 +67,36 @@ class _Capped(io.TextIOBase):
         return "".join(self.kept)
 
 
-def perform(action: Callable, inputs: list, limit: int = OUTPUT_LIMIT) -> dict[str, Any]:
-    """Call `action` on `inputs` and tell what happened, as a message for the judge.
+class Performance:
+    """One call in three steps, so that a clock can be put around the middle one alone."""
 
-    Returns
-    -------
-    dict
-        ``status`` is ``returned``, ``raised`` or ``flood``; ``value`` the result;
-        ``changed`` maps the position of each input that the call altered to its
-        new value; ``printed`` holds the beginning of what it printed.
-    """
-    before = [_copy(v) for v in inputs]
-    out = _Capped(limit)
-    reply: dict[str, Any] = {"status": "returned", "value": None}
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            reply["value"] = action(*inputs)
-    except OutputFlood:
-        reply["status"] = "flood"
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        reply.update(status="raised", **_explain(error))
-    changed = {i: v for i, v in enumerate(inputs) if not _same(before[i], v)}
-    return {**reply, "changed": changed, "printed": out.text()}
+    def __init__(self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT) -> None:
+        self.action, self.inputs, self.out = action, inputs, _Capped(limit)
+        self.before = [_copy(v) for v in inputs]
+        self.reply: dict[str, Any] = {"status": "returned", "value": None}
+
+    def act(self) -> None:
+        """Call the learner's function."""
+        try:
+            with contextlib.redirect_stdout(self.out), contextlib.redirect_stderr(self.out):
+                self.reply["value"] = self.action(*self.inputs)
+        except OutputFlood:
+            self.reply["status"] = "flood"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.reply.update(status="raised", **_explain(error))
+
+    def result(self) -> dict[str, Any]:
+        """What happened, as a message for the judge.
+
+        ``status`` is ``returned``, ``raised`` or ``flood``; ``value`` the result; ``changed``
+        maps the position of each input that the call altered to its new value; ``printed``
+        holds the beginning of what it printed.
+        """
+        pairs = enumerate(zip(self.before, self.inputs))
+        changed = {i: after for i, (before, after) in pairs if not _same(before, after)}
+        return {**self.reply, "changed": changed, "printed": self.out.text()}
 
 
 def _copy(value: Any) -> Any:
@@ -144,8 +150,7 @@ def serve(
     "block", "inputs"}``; ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}``
     performs it and answers only that it is done, ``{"do": "fetch"}`` hands over the result.
     """
-    staged: dict[str, Any] = {}
-    result: dict[str, Any] = {}
+    staged: Performance | None = None
     while True:
         try:
             request = wire.recv(sock)
@@ -153,25 +158,29 @@ def serve(
             return
         what = request["do"]
         if what == "stage":
-            staged, reply = request["request"], {"status": "staged"}
+            staged = _prepare(namespace, request["request"], output_limit)
+            reply = {"status": "staged"}
         elif what == "go":
-            result = _run(namespace, staged, output_limit)
+            staged.act()
             reply = {"status": "done"}
         elif what == "fetch":
-            reply, result = result, {}
+            reply, staged = staged.result(), None
         else:
-            reply = _run(namespace, request, output_limit)
+            performance = _prepare(namespace, request, output_limit)
+            performance.act()
+            reply = performance.result()
         try:
             wire.send(sock, reply)
         except wire.TooLarge as size:
             wire.send(sock, {"status": "too large", "message": str(size)})
 
 
-def _run(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> dict[str, Any]:
+def _prepare(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> Performance:
     target = namespace.get(request["name"])
     if request["do"] == "launch":
-        try:
-            target = target[tuple(request["grid"]), tuple(request["block"])]
-        except Exception as error:
-            return {"status": "raised", **_explain(error), "changed": {}, "printed": ""}
-    return perform(target, request["inputs"], limit)
+        kernel, shape = target, (tuple(request["grid"]), tuple(request["block"]))
+
+        def target(*inputs: Any) -> Any:
+            return kernel[shape](*inputs)
+
+    return Performance(target, request["inputs"], limit)

@@ -1,0 +1,32 @@
+"""``%load_ext hetlab``: what a notebook switches on in its first cell."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+
+__all__ = ["load_ipython_extension"]
+
+
+def load_ipython_extension(ipython) -> None:
+    """Register hetlab's rich displays and prefer a threading layer that survives a fork.
+
+    Parameters
+    ----------
+    ipython : IPython.core.interactiveshell.InteractiveShell
+    """
+    _prefer_forkable_threads()
+    if importlib.util.find_spec("hetlab.widgets"):
+        from .widgets.display import register
+
+        register(ipython)
+
+
+def _prefer_forkable_threads() -> None:
+    """Checks run a learner's function in a fork, where GNU OpenMP's threads do not live on."""
+    order = "workqueue tbb omp"
+    os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", order)
+    numba = sys.modules.get("numba")
+    if numba is not None:  # it read its settings when it was imported
+        numba.config.THREADING_LAYER_PRIORITY = order.split()
