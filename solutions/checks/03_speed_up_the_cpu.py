@@ -903,7 +903,7 @@ def classify_spec(flops, moved, seconds, peak, bandwidth):
 
 ### END PUBLIC SPEC
 def attainable_cases(rng):
-    yield Case("below, at and above the ridge", np.array([1.0, 4.0, 9.0]), 200e9, 50e9)
+    yield Case("below, at and above the ridge point", np.array([1.0, 4.0, 9.0]), 200e9, 50e9)
     for k in (0, 1, 6):
         given = (
             rng.uniform(0.05, 80, k),
@@ -963,7 +963,7 @@ attainable.wrong += [
     Wrong(
         "the bandwidth alone",
         lambda i, peak, bandwidth: i * bandwidth,
-        says="Right of the ridge the roof is flat: no kernel does more than `peak`.",
+        says="Right of the ridge point the roof is flat: no kernel does more than `peak`.",
     ),
     Wrong(
         "bandwidth divided by intensity",
@@ -994,9 +994,9 @@ classify.wrong += [
         says="A kernel limited by memory cannot reach the peak. Measure it against its own roof.",
     ),
     Wrong(
-        "the ridge read the wrong way round",
+        "the ridge point read the wrong way round",
         ridge_turned,
-        says="Low intensity, left of the ridge, means limited by memory.",
+        says="Low intensity, left of the ridge point, means limited by memory.",
     ),
     Wrong(
         "slower than the peak taken for limited by memory",
