@@ -12,10 +12,23 @@ __version__ = "0.1.0"
 
 # public name -> the module that owns it
 _OWNERS: dict[str, str] = {
+    "amdahl": "hetlab.models",
     "check": "hetlab.tracks.check",
+    "compare": "hetlab.timing",
+    "Comparison": "hetlab.timing",
     "hint": "hetlab.tracks.check",
     "load_ipython_extension": "hetlab.magics",
+    "machine": "hetlab.timing",
+    "measure": "hetlab.timing",
+    "Measurement": "hetlab.timing",
+    "peaks": "hetlab.timing",
     "progress": "hetlab.tracks.progress",
+    "reveal": "hetlab.timing",
+    "show_distribution": "hetlab.widgets",
+    "show_roofline": "hetlab.widgets",
+    "this_cpu": "hetlab.devices",
+    "vector_code": "hetlab.devices.simd",
+    "without_simd": "hetlab.devices.simd",
 }
 
 __all__ = sorted(_OWNERS)
