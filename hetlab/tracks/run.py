@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -138,10 +139,11 @@ class _Run:
         self.faults: dict[str, str] = {}
 
     async def all(self) -> dict[str, Verdict]:
-        client = _client(self.notebook, self.path, self.track)
         with tempfile.TemporaryDirectory(prefix="hetlab-") as folder:
             self.answer = Path(folder) / "verdict.json"
-            async with client.async_setup_kernel():
+            client = _client(self.notebook, self.path, self.track, Path(folder) / "kernel")
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            async with client.async_setup_kernel(**quiet):
                 for index, cell in enumerate(self.notebook.cells):
                     if cell.cell_type == "code" and not self.death:
                         await self._cell(client, index, cell)
@@ -243,7 +245,7 @@ def _checked(cell: Any, lesson: str) -> str:
     return calls[0] if calls and len(cell.source.strip().splitlines()) == 1 else ""
 
 
-def _client(notebook: Any, path: Path, track: Track) -> Any:
+def _client(notebook: Any, path: Path, track: Track, sockets: Path) -> Any:
     """A client whose kernel is this Python, in the notebook's folder."""
     nbclient = optional("nbclient", "lab", "run notebooks")
     manager = optional("jupyter_client", "lab", "run notebooks")
@@ -268,6 +270,8 @@ def _client(notebook: Any, path: Path, track: Track) -> Any:
             return super().process_message(msg, cell, cell_index)
 
     km = manager.AsyncKernelManager()
+    if os.name == "posix" and len(str(sockets)) < 90:  # the longest name of a Unix socket is 108
+        km.transport, km.ip = "ipc", str(sockets)
     # The kernel spec "python3" of this user may start another Python.
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     km._kernel_spec = manager.kernelspec.KernelSpec(

@@ -1,0 +1,109 @@
+"""Find again the cells whose ids another tool threw away.
+
+Colab, some editors and git filters drop or renumber cell ids.  A cell is then
+known by its task, by its exact text, by the functions it defines, or by its
+likeness to the text it once had, in this order.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Hashable, Sequence
+
+from nbformat import NotebookNode
+
+from .notebooks import normal_source, task_of
+
+__all__ = ["align", "content"]
+
+LIKENESS = 0.6
+# A likeness takes time quadratic in the text; beyond this many pairs nobody waits for it.
+MOST_PAIRS = 4000
+DEFINES = re.compile(r"^\s*(?:def|class)\s+(\w+)", re.MULTILINE)
+
+
+def content(cell: NotebookNode) -> tuple[Hashable, ...]:
+    """What a person sees of a cell: its type, its text, its pictures."""
+    pictures = tuple(sorted((k, str(v)) for k, v in cell.get("attachments", {}).items()))
+    return cell.cell_type, normal_source(cell.source), pictures
+
+
+def align(
+    mine: Sequence[NotebookNode], known: Sequence[NotebookNode], new_ids: Collection[str] = ()
+) -> dict[str, str]:
+    """Which of the learner's cells with unknown ids are which known cells.
+
+    Parameters
+    ----------
+    mine : sequence of cells
+        The learner's notebook.
+    known : sequence of cells
+        The notebook it started from.
+    new_ids : collection of str
+        Ids of the version that comes: a cell that has one of these is no stranger.
+
+    Returns
+    -------
+    dict
+        The learner's cell id -> the known cell id, for the cells that were found again.
+    """
+    known_ids = {cell.id for cell in known}
+    my_ids = {cell.id for cell in mine}
+    strangers = [c for c in mine if c.id not in known_ids and c.id not in new_ids]
+    lost = [cell for cell in known if cell.id not in my_ids]
+    found: dict[str, str] = {}
+    for key in (task_of, _text, _defined):
+        _pair(strangers, lost, key, found)
+    _pair_by_likeness(strangers, lost, found)
+    return found
+
+
+def _text(cell: NotebookNode) -> Hashable:
+    return content(cell) if cell.source.strip() else None
+
+
+def _defined(cell: NotebookNode) -> Hashable:
+    names = tuple(DEFINES.findall(cell.source)) if cell.cell_type == "code" else ()
+    return names or None
+
+
+def _pair(
+    strangers: list[NotebookNode],
+    lost: list[NotebookNode],
+    key: Callable[[NotebookNode], Hashable],
+    found: dict[str, str],
+) -> None:
+    """Pair cells of equal key in their order, and take them out of both lists."""
+    waiting: dict[Hashable, list[NotebookNode]] = {}
+    for cell in lost:
+        if (name := key(cell)) is not None:
+            waiting.setdefault(name, []).append(cell)
+    for cell in list(strangers):
+        if queue := waiting.get(key(cell)):
+            _found(cell, queue.pop(0), strangers, lost, found)
+
+
+def _pair_by_likeness(
+    strangers: list[NotebookNode], lost: list[NotebookNode], found: dict[str, str]
+) -> None:
+    if len(strangers) * len(lost) > MOST_PAIRS:
+        return
+    pairs = []
+    for i, cell in enumerate(strangers):
+        matcher = difflib.SequenceMatcher(b=normal_source(cell.source), autojunk=True)
+        for j, other in enumerate(lost):
+            if cell.cell_type != other.cell_type or not other.source.strip():
+                continue
+            matcher.set_seq1(normal_source(other.source))
+            if matcher.real_quick_ratio() > LIKENESS and matcher.quick_ratio() > LIKENESS:
+                pairs.append((-matcher.ratio(), i, j, cell, other))
+    for likeness, _, _, cell, other in sorted(pairs, key=lambda pair: pair[:3]):
+        if -likeness > LIKENESS and cell in strangers and other in lost:
+            _found(cell, other, strangers, lost, found)
+
+
+def _found(cell, other, strangers, lost, found) -> None:
+    found[cell.id] = other.id
+    strangers[:] = [c for c in strangers if c.id != cell.id]
+    lost[:] = [c for c in lost if c.id != other.id]
