@@ -1,46 +1,46 @@
 """Pictures of how a CPU's kernels meet vectors, cache lines, tiles and strips.
 
-Pure functions, from data to a Matplotlib figure.  The background stays transparent and lines are
-a middle grey, so that a picture is readable on a light and on a dark page.  Colours are those of
-Okabe and Ito; where a colour carries meaning, position or a label carries it too.
+Pure functions, from data to a Matplotlib figure on white, so that it reads the same on a light and
+on a dark page.  Colours are those of Okabe and Ito; where a colour carries meaning, position or a
+label carries it too.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetlab.errors import InvalidValue, optional
 from hetlab.units import binary_bytes
 
-__all__ = ["cache_lines", "lanes", "staircase", "strip", "tiles"]
+__all__ = ["cache_lines", "lanes", "picture", "staircase", "strip", "tiles"]
 
 USED, MOVED, FIRST, THIRD = "#009E73", "#E69F00", "#0072B2", "#CC79A7"
-INK = "#808080"
+INK, EDGE = "#222222", "#8a8a8a"
 
 
-def _axes(width: float, height: float, panels: int = 1) -> tuple[Any, Sequence[Any]]:
-    """A figure without a background, and its panels without frames."""
+def _axes(width: float, height: float, panels: int = 1) -> tuple[Any, list[Any]]:
+    """A figure that shows itself in a notebook, and its panels."""
     optional("matplotlib", "lab", "draw figures")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.patch.set_alpha(0)
-    axes = [figure.add_subplot(1, panels, i + 1) for i in range(panels)]
-    for ax in axes:
-        ax.set_facecolor("none")
-        ax.tick_params(colors=INK)
-        ax.xaxis.label.set_color(INK)
-        ax.yaxis.label.set_color(INK)
-        for side in ax.spines.values():
-            side.set_color(INK)
-    return figure, axes
+    class Picture(Figure):
+        """Displayed without pyplot, so without its state and its windows."""
+
+        def _repr_svg_(self) -> str:
+            text = io.StringIO()
+            self.savefig(text, format="svg")
+            return text.getvalue()
+
+    figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")
+    return figure, [figure.add_subplot(1, panels, i + 1) for i in range(panels)]
 
 
 def _cell(ax: Any, x: float, y: float, face: str = "none", text: str = "", size: int = 9) -> None:
     from matplotlib.patches import Rectangle
 
-    ax.add_patch(Rectangle((x, y), 0.92, 0.92, facecolor=face, edgecolor=INK, linewidth=0.8))
+    ax.add_patch(Rectangle((x, y), 0.92, 0.92, facecolor=face, edgecolor=EDGE, linewidth=0.8))
     if text:
         colour = INK if face == "none" else "white"
         ax.text(x + 0.46, y + 0.46, text, ha="center", va="center", fontsize=size, color=colour)
@@ -70,7 +70,7 @@ def lanes(bits: int = 256, itemsize: int = 4):
     if itemsize < 1 or bits < 8 * itemsize or bits % (8 * itemsize):
         raise InvalidValue("bits", "a multiple of the element's bits", bits)
     count = bits // (8 * itemsize)
-    figure, (ax,) = _axes(9, 2.6)
+    figure, (ax,) = _axes(9, 1.9 if count > 12 else 2.6)
     start = 3
     for row, (name, colour) in enumerate([("x", FIRST), ("y", THIRD), ("x + y", USED)]):
         _cell(ax, 0, 1.15 * row, colour, name[0] if row < 2 else "+")
@@ -103,7 +103,7 @@ def cache_lines(strides: Sequence[int] = (1, 4, 16, 32), itemsize: int = 4, line
         raise InvalidValue("strides", "positive numbers of elements", strides)
     per_line = max(line // itemsize, 1)
     shown = 4 * per_line
-    figure, (ax,) = _axes(10, 0.75 * len(strides) + 0.6)
+    figure, (ax,) = _axes(10, 0.32 * len(strides) + 0.5)
     gap = 0.6
     for row, stride in enumerate(strides):
         used, moved = walk(stride, shown, per_line)
@@ -111,7 +111,7 @@ def cache_lines(strides: Sequence[int] = (1, 4, 16, 32), itemsize: int = 4, line
             face = USED if i in used else MOVED if i in moved else "none"
             _cell(ax, i + gap * (i // per_line), 2.2 * row, face)
         share = f"uses {len(used)} of {len(moved)} moved"
-        label = "every element" if stride == 1 else f"every {stride}th"
+        label = "every element" if stride == 1 else f"1 in {stride}"
         ax.text(-0.8, 2.2 * row + 0.46, label, ha="right", va="center", color=INK)
         ax.text(shown + gap * 4 + 0.4, 2.2 * row + 0.46, share, ha="left", va="center", color=INK)
     end = 2.2 * len(strides)
@@ -149,7 +149,7 @@ def tiles(tile: int = 2, n: int = 8):
     """
     if not 1 <= tile <= n:
         raise InvalidValue("tile", f"between 1 and {n}", tile)
-    figure, panels = _axes(9.5, 2.6 + 0.2, 2)
+    figure, panels = _axes(10, 2.1, 2)
     for ax, size in zip(panels, (1, tile)):
         for k, (name, rows, columns, colour) in enumerate(
             [
@@ -194,7 +194,7 @@ def strip(rows: int = 6, steps: int = 3):
     if rows < 1 or steps < 1:
         raise InvalidValue("rows and steps", "positive", (rows, steps))
     height = rows + 2 * steps
-    figure, (ax,) = _axes(9, 0.34 * height + 0.9)
+    figure, (ax,) = _axes(9, 0.26 * height + 0.6)
     for step in range(steps + 1):
         left = step * 6
         for row in range(height):
@@ -252,7 +252,7 @@ def staircase(
     top = max(rates) / 1e9
     for name, size in (caches or {}).items():
         if size and min(sizes) < size < max(sizes):
-            ax.axvline(size, color=INK, linestyle=":", linewidth=1)
+            ax.axvline(size, color=EDGE, linestyle=":", linewidth=1)
             text = f" {name} {binary_bytes(size)}"
             ax.text(size, 1.06 * top, text, color=INK, ha="left", va="bottom", fontsize=9)
     ax.set_xscale("log", base=2)
@@ -263,5 +263,24 @@ def staircase(
     ax.set_ylabel("GB/s, measured")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    ax.grid(axis="y", color=INK, alpha=0.25)
+    ax.grid(axis="y", color="#e4e4e4", linewidth=0.7)
+    return figure
+
+
+def picture(values: Any):
+    """A two-dimensional array as an image, small values dark.
+
+    Parameters
+    ----------
+    values : array of shape (rows, columns)
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if getattr(values, "ndim", None) != 2 or not values.size:
+        raise InvalidValue("values", "an array of two dimensions with elements", values)
+    figure, (ax,) = _axes(4, 4 * values.shape[0] / values.shape[1])
+    ax.imshow(values, cmap="cividis", interpolation="nearest")
+    ax.axis("off")
     return figure

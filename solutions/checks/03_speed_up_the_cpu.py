@@ -190,7 +190,7 @@ saxpy = Task(
     ],
     hints=(
         "Write the loop as you would in plain Python. What changes is who runs it.",
-        "Put @njit above a function that loops over the indices and assigns to y[i]. "
+        "@njit stands there already. Below it, loop over the indices and assign to y[i]. "
         "Nothing has to be returned: y itself changes.",
         "for i in range(x.size): y[i] = ... with the scaled element of x and the old y[i].",
     ),
