@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from nbformat import NotebookNode
 
@@ -30,9 +30,12 @@ def content(cell: NotebookNode) -> tuple[Hashable, ...]:
 
 
 def align(
-    mine: Sequence[NotebookNode], known: Sequence[NotebookNode], new_ids: Collection[str] = ()
+    mine: Sequence[NotebookNode], known: Sequence[NotebookNode], new: Sequence[NotebookNode]
 ) -> dict[str, str]:
     """Which of the learner's cells with unknown ids are which known cells.
+
+    A cell that lost its id alone (cut here, pasted there) is known by its task only.  Text decides
+    when all ids are gone, which is a tool's doing, and when the new version has news at all.
 
     Parameters
     ----------
@@ -40,23 +43,32 @@ def align(
         The learner's notebook.
     known : sequence of cells
         The notebook it started from.
-    new_ids : collection of str
-        Ids of the version that comes: a cell that has one of these is no stranger.
+    new : sequence of cells
+        The version that comes; a cell with an id of it is no stranger.
 
     Returns
     -------
     dict
         The learner's cell id -> the known cell id, for the cells that were found again.
     """
-    known_ids = {cell.id for cell in known}
+    known_ids, new_ids = {cell.id for cell in known}, {cell.id for cell in new}
     my_ids = {cell.id for cell in mine}
-    strangers = [c for c in mine if c.id not in known_ids and c.id not in new_ids]
+    strangers = [c for c in mine if c.id not in known_ids | new_ids and not _left_by_us(c)]
     lost = [cell for cell in known if cell.id not in my_ids]
     found: dict[str, str] = {}
-    for key in (task_of, _text, _defined):
-        _pair(strangers, lost, key, found)
-    _pair_by_likeness(strangers, lost, found)
+    _pair(strangers, lost, task_of, found)
+    news = [(c.id, content(c)) for c in known] != [(c.id, content(c)) for c in new]
+    if news and not my_ids & (known_ids | new_ids):
+        for key in (_text, _defined):
+            _pair(strangers, lost, key, found)
+        _pair_by_likeness(strangers, lost, found)
     return found
+
+
+def _left_by_us(cell: NotebookNode) -> bool:
+    """Whether an earlier update put the cell there, or kept it when the track dropped it."""
+    own = cell.metadata.get("hetlab")
+    return isinstance(own, dict) and ("note" in own or "was" in own)
 
 
 def _text(cell: NotebookNode) -> Hashable:

@@ -112,7 +112,7 @@ def merge(base: NotebookNode | None, mine: NotebookNode, theirs: NotebookNode) -
     """
     start = {cell.id: cell for cell in base.cells} if base is not None else {}
     new = {cell.id: cell for cell in theirs.cells}
-    again = align(mine.cells, base.cells if base is not None else theirs.cells, new)
+    again = align(mine.cells, base.cells if base is not None else theirs.cells, theirs.cells)
     merged = Merged(mine)
     cells: dict[str, NotebookNode] = {}
     notes: dict[str, NotebookNode] = {}
@@ -147,6 +147,8 @@ def merge(base: NotebookNode | None, mine: NotebookNode, theirs: NotebookNode) -
 def _both(cell, was, now, merged: Merged, notes: dict[str, NotebookNode]) -> NotebookNode:
     """One cell that the learner's copy and the new version both have."""
     if content(cell) == content(now):
+        if was is not None and cell.source == was.source:
+            cell.source = now.source  # at most blanks and line ends differ
         return _adopt(cell, now)
     if was is not None and content(cell) == content(was):
         fresh = _adopt(cell, now)
@@ -180,9 +182,9 @@ def _adopt(cell: NotebookNode, now: NotebookNode) -> NotebookNode:
 def _left_behind(cell: NotebookNode, merged: Merged, notes: dict) -> NotebookNode:
     """A cell that the track dropped and the learner had changed: kept, and no longer graded."""
     merged.notes.append(("kept", f"{_name(cell)}: the track no longer has it, your text is kept"))
-    if role := task_of(cell):
-        cell.metadata.pop("nbgrader", None)
-        cell.metadata["hetlab"] = {"was": role[1]}
+    role = task_of(cell)
+    cell.metadata.pop("nbgrader", None)
+    cell.metadata["hetlab"] = {"was": role[1] if role else cell.id}
     notes[cell.id] = _note(cell, "The track no longer has the cell above. Your text is kept.")
     return cell
 

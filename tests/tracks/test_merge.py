@@ -59,7 +59,7 @@ def test_what_only_the_learner_changed_is_kept():
 
 def test_where_both_changed_a_cell_the_learners_stays_and_the_new_one_is_shown_below():
     out = merged(make(A, B), make(("a", "mine"), B), make(("a", "a = '```'"), B))
-    assert [c.source for c in out.cells][0] == "mine"
+    assert out.cells[0].source == "mine"
     assert "````python\na = '```'\n````" in out.cells[1].source
     assert out.cells[1].cell_type == "markdown"
     assert shown(out)[1] == B
@@ -168,7 +168,9 @@ def test_merging_twice_changes_nothing_even_after_a_crash_between_the_two_writes
     base, mine, theirs = history
     out = merged(base, mine, theirs)
     assert merged(theirs, out, theirs) == out
-    assert [c.id for c in merged(base, out, theirs).cells] == [c.id for c in out.cells]
+    stayed = {c.id for c in base.cells} & {c.id for c in theirs.cells} & {c.id for c in out.cells}
+    if stayed:  # else the copy looks like one whose ids a tool has thrown away
+        assert [c.id for c in merged(base, out, theirs).cells] == [c.id for c in out.cells]
 
 
 @settings(max_examples=100, deadline=None)

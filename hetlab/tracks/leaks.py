@@ -1,0 +1,212 @@
+"""Look for answers in what students will get, however they are written down.
+
+A line of an answer counts as leaked when the same tokens stand anywhere in a
+written file, whatever the spaces: in the text, in a notebook's strings, in HTML
+or percent escapes, in base64 or hexadecimal, also packed with zlib.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import html
+import json
+import re
+import urllib.parse
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..errors import TrackError
+from .manifest import Lesson
+from .notebooks import read_notebook
+from .regions import mark_lines
+
+__all__ = ["Secret", "find_leak", "public_lines", "secrets_of"]
+
+# One token: a name or number, a text in quotes, or a sign.
+TOKEN = re.compile(r"\w+|\"[^\"\n]*\"|'[^'\n]*'|[^\w\s]")
+NAME = r"[A-Za-z_]\w*"
+# Lines that anybody would write and that give nothing away.
+TRIVIAL = re.compile(
+    rf"""(?:
+      \#.* | //.* | (?:from|import)\s.* | %.*
+    | (?:pass|break|continue|else:|try:|finally:|except.*:|return|yield|\}}|\{{)
+    | return\s+{NAME}(?:\s*,\s*{NAME})*
+    | (?:async\s+)?def\s.*: | class\s.*: | @{NAME}(?:\.{NAME})*(?:\(.*\))?
+    | (?:for\s+{NAME}\s+in\s+(?:{NAME}\.)?p?range\([\w\s.,()+\-\[\]]*\)|while\s+True):
+    | {NAME}\s*=\s*(?:[-\w.]+|{NAME}\.copy\(\)|(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\))
+    | \"\"\".* | '''.* | {NAME}
+    )""",
+    re.VERBOSE,
+)
+# Fewer signs than this say nothing by themselves.
+SHORTEST = 8
+# Text in another alphabet: long runs of base64 or hexadecimal digits.
+RUN = re.compile(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
+DEPTH = 3
+
+
+@dataclass(frozen=True)
+class Secret:
+    """One line that students must not get, and where it stands."""
+
+    text: str
+    place: str
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Its tokens, without a comment at its end."""
+        return _tokens(self.text)
+
+
+def secrets_of(lesson: Lesson) -> list[Secret]:
+    """Every telling line of a lesson's answers and hidden regions."""
+    found = []
+    for name, source in _authored(lesson):
+        for number, line in enumerate(mark_lines(source, name), 1):
+            if line.region in ("SOLUTION", "HIDDEN") and not line.marker:
+                text = line.text.strip()
+                if _telling(text):
+                    found.append(Secret(text, f"{name}, line {number}"))
+    return found
+
+
+def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:
+    """The lines that the author gives away on purpose, as tokens."""
+    return {
+        _tokens(line.text)
+        for name, source in _authored(lesson)
+        for line in mark_lines(source, name)
+        if line.region == "PUBLIC SPEC" and not line.marker
+    }
+
+
+def find_leak(files: dict[str, bytes], secrets: Iterable[Secret]) -> TrackError | None:
+    """The first leak in the files that would be given out, as an error; None when there is none."""
+    wanted = [(s, _pattern(s.tokens), re.sub(r"\s+", "", "".join(s.tokens))) for s in secrets]
+    for name, data in files.items():
+        for view in _views(data.decode("utf-8", "replace"), DEPTH):
+            packed = re.sub(r"\s+", "", view)
+            for secret, pattern, quick in wanted:
+                if quick in packed and (hit := pattern.search(view)):
+                    return TrackError(
+                        f"the release would hold an answer: {secret.text!r}",
+                        where=f"{name}, {_line(data, view, hit)}; from {secret.place}",
+                        do="Reword one of the two lines, move it into a HIDDEN region, or put a "
+                        "specification that is meant to be seen between PUBLIC SPEC marks.",
+                    )
+    return None
+
+
+def _authored(lesson: Lesson) -> Iterator[tuple[str, str]]:
+    """(place, source) of everything that may hold a marked region."""
+    for path in (lesson.solution, lesson.notebook):
+        if path.is_file():
+            for number, cell in enumerate(read_notebook(path).cells, 1):
+                yield f"{path.parent.name}/{path.name}, cell {number} ({cell.id})", cell.source
+    if lesson.checks.is_file():
+        yield f"{lesson.checks.name}", lesson.checks.read_text(encoding="utf-8-sig")
+
+
+def _telling(text: str) -> bool:
+    return (
+        not TRIVIAL.fullmatch(text)
+        and len("".join(_tokens(text))) >= SHORTEST
+        and re.search(r"\w", text) is not None
+    )
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    tokens = TOKEN.findall(text.strip())
+    for mark in ("#", "//"):
+        at = next((i for i in range(len(tokens)) if "".join(tokens[i:]).startswith(mark)), None)
+        # 7 // 2 is arithmetic; // begins a comment in C++ after a semicolon or a brace only
+        if at and (mark == "#" or tokens[at - 1] in (";", "{", "}", ")")):
+            tokens = tokens[:at]
+    return tuple(tokens)
+
+
+def _pattern(tokens: tuple[str, ...]) -> re.Pattern[str]:
+    body = r"\s*".join(re.escape(token).replace(r"\ ", r"\s+") for token in tokens)
+    before = r"(?<!\w)" if re.match(r"\w", tokens[0]) else ""
+    after = r"(?!\w)" if re.match(r"\w", tokens[-1][-1]) else ""
+    return re.compile(before + body + after)
+
+
+def _views(text: str, depth: int) -> Iterator[str]:
+    """A text, and every text that can be unpacked from it."""
+    yield text
+    if not depth:
+        return
+    inner = []
+    try:
+        inner += list(_strings(json.loads(text)))
+    except (ValueError, RecursionError):
+        inner += [d for d in (html.unescape(text), urllib.parse.unquote(text)) if d != text]
+        if re.search(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'n\\])", text):
+            inner.append(_unescaped(text))
+        for run in RUN.findall(text):
+            inner += _decoded(run)
+    for one in inner:
+        yield from _views(one, depth - 1)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """All strings of a JSON value; a list of strings also as one text, as notebooks split it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            yield "".join(value)
+        else:
+            for item in value:
+                yield from _strings(item)
+
+
+def _unescaped(text: str) -> str:
+    """Python's and JSON's escapes resolved, wherever they stand."""
+
+    def char(found: re.Match[str]) -> str:
+        if code := found[1] or found[2]:
+            return chr(int(code, 16))
+        return {"n": "\n", "t": "\t"}.get(found[3], found[3])
+
+    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", char, text)
+
+
+def _decoded(run: str) -> list[str]:
+    """What a run of digits says in hexadecimal or base64, unpacked with zlib when it is packed."""
+    raws = []
+    if re.fullmatch(r"(?:[0-9a-fA-F]{2})+", run):
+        raws.append(bytes.fromhex(run))
+    digits = run.rstrip("=").replace("-", "+").replace("_", "/")
+    with contextlib.suppress(binascii.Error, ValueError):
+        raws.append(base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True))
+    texts = []
+    for raw in raws:
+        for wbits in (15, 31):  # zlib, gzip
+            try:
+                raw = zlib.decompressobj(wbits).decompress(raw, 1 << 20)
+                break
+            except zlib.error:
+                continue
+        text = raw.decode("utf-8", "ignore")
+        if len(text) >= SHORTEST:
+            texts.append(text)
+    return texts
+
+
+def _line(data: bytes, view: str, hit: re.Match[str]) -> str:
+    """The line of a file in which a text was found, as well as that can be said."""
+    text = data.decode("utf-8", "replace")
+    if view == text:
+        return f"line {text.count(chr(10), 0, hit.start()) + 1}"
+    first = json.dumps(hit[0].split("\n")[0], ensure_ascii=False)[1:-1]
+    at = text.find(first)
+    return f"line {text.count(chr(10), 0, at) + 1}" if at >= 0 else "in an encoded text"
