@@ -31,7 +31,8 @@ def _axes(width: float, height: float, panels: int = 1) -> tuple[Any, list[Any]]
         def _repr_svg_(self) -> str:
             text = io.StringIO()
             self.savefig(text, format="svg")
-            return text.getvalue()
+            # A page narrower than the figure scales it instead of cutting it off.
+            return text.getvalue().replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
     figure = Picture(figsize=(width, height), layout="constrained", facecolor="white")
     return figure, [figure.add_subplot(1, panels, i + 1) for i in range(panels)]
@@ -103,7 +104,7 @@ def cache_lines(strides: Sequence[int] = (1, 4, 16, 32), itemsize: int = 4, line
         raise InvalidValue("strides", "positive numbers of elements", strides)
     per_line = max(line // itemsize, 1)
     shown = 4 * per_line
-    figure, (ax,) = _axes(10, 0.32 * len(strides) + 0.5)
+    figure, (ax,) = _axes(9, 0.3 * len(strides) + 0.45)
     gap = 0.6
     for row, stride in enumerate(strides):
         used, moved = walk(stride, shown, per_line)
@@ -149,7 +150,7 @@ def tiles(tile: int = 2, n: int = 8):
     """
     if not 1 <= tile <= n:
         raise InvalidValue("tile", f"between 1 and {n}", tile)
-    figure, panels = _axes(10, 2.1, 2)
+    figure, panels = _axes(9, 2.0, 2)
     for ax, size in zip(panels, (1, tile)):
         for k, (name, rows, columns, colour) in enumerate(
             [

@@ -544,7 +544,7 @@ def private_counts_cases(rng):
 def histogram_cases(rng):
     for n, bins in ((4, 2), (0, 3), (1, 1), (1001, 256)):
         yield Case(f"{n} values, {bins} bins", rng.integers(0, bins, n).astype(np.uint8), bins)
-    yield Case("200001 values in one bin", np.full(200_001, 2, np.uint8), 5)
+    yield Case("2000001 values in one bin", np.full(2_000_001, 2, np.uint8), 5)
 
 
 histogram = Task(
@@ -796,7 +796,7 @@ heat = Task(
         Correct(heat_spec, heat_cases, points=2, agree=close(ulps=0, rtol=1e-4, atol=1e-5)),
         Faster(
             than=heat_spec,
-            inputs=lambda rng: (field(rng, 300, 300), 40),
+            inputs=lambda rng: (field(rng, 600, 600), 10),
             bands={3: 1},
             against="NumPy's slices",
         ),
