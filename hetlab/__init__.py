@@ -16,6 +16,15 @@ _OWNERS: dict[str, str] = {
     "hint": "hetlab.tracks.check",
     "load_ipython_extension": "hetlab.magics",
     "progress": "hetlab.tracks.progress",
+    "Comparison": "hetlab.timing",
+    "Measurement": "hetlab.timing",
+    "compare": "hetlab.timing",
+    "machine": "hetlab.timing",
+    "measure": "hetlab.timing",
+    "peaks": "hetlab.timing",
+    "reveal": "hetlab.timing",
+    "show_distribution": "hetlab.widgets",
+    "show_roofline": "hetlab.widgets",
 }
 
 __all__ = sorted(_OWNERS)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import platform
-
 from ..errors import one_line
+from ..timing import machine
 from .criteria import Correct
 from .submission import Submission
 from .task import Task, Trial, Wrong
@@ -118,10 +117,7 @@ def _look(name: str, task: Task, failed: Finding | None, broken: bool) -> str:
 
 
 def _proof(task: Task, seed: int) -> str:
-    import numpy
-
-    where = f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.machine()}"
-    text = f"Obtained on the CPU ({where}) with inputs of seed {seed}."
+    text = f"Obtained on {machine().line}; inputs of seed {seed}."
     return text + (f" Not checked: {task.not_checked}." if task.not_checked else "")
 
 
