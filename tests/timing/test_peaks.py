@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from hetlab.devices import this_cpu
 from hetlab.errors import InvalidValue
 from hetlab.timing import Peaks, ceilings, machine, peaks
 from hetlab.timing.ceilings_numpy import run as run_numpy
@@ -76,6 +77,8 @@ def test_unsteady_figures_carry_a_warning_and_are_soon_measured_again(small, mon
     place = small / "kept.json"
     ceilings._keep(place, doubtful)
     assert ceilings._kept(place, machine(), "Numba", 4) == doubtful
+    assert ceilings._kept(place, machine(), "NumPy and BLAS", 4) is None
+    assert ceilings._kept(place, machine(), "Numba", 5) is None
     monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", -1)
     assert ceilings._kept(place, machine(), "Numba", 4) is None
 
@@ -129,6 +132,8 @@ def test_the_machine_code_holds_multiply_adds_on_the_widest_vectors():
     width, chains = shape()
     if width == 128:
         pytest.skip("this processor has no AVX, so it may have no multiply-add")
+    if platform.system() == "Linux":
+        assert width == this_cpu().vector_bits
     register = {512: "zmm", 256: "ymm"}[width]
     peak = peak_kernel()
     for kind, suffix in [(np.float32, "ps"), (np.float64, "pd")]:
