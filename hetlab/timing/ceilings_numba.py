@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from hetlab.timing.clock import system_clock
@@ -37,6 +36,8 @@ def run(threads: int, array_bytes: int, step: Callable[[str], None]):
         B/s and FLOP/s.
     notes : list of str
     """
+    import numba
+
     before = numba.get_num_threads()
     counts = {"one": 1, "all": threads}
     runs: dict[str, tuple[int, Callable[[], float]]] = {}
