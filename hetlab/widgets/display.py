@@ -94,6 +94,7 @@ def peaks_html(p) -> str:
         + "".join(f"<tr style='background:none'>{row}</tr>" for row in rows)
         + "</table>"
         + "".join(f"<div style='{_FOOT}'>{_safe(note)}</div>" for note in notes)
+        + _warnings(p.warnings)
         + "</div>"
     )
 
