@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # public name -> the module that owns it
 _OWNERS: dict[str, str] = {
     "check": "hetlab.tracks.check",
+    "devices": "hetlab.devices",
     "hint": "hetlab.tracks.check",
     "load_ipython_extension": "hetlab.magics",
     "progress": "hetlab.tracks.progress",
