@@ -192,8 +192,9 @@ def _why(sources: Sources, name: str) -> str:
             if not sources.exists("/sys/devices/system/cpu"):
                 return "/sys/devices/system/cpu is hidden here, as in some containers"
             return "the kernel lists no caches, as in some virtual machines"
-        if not sources.exists("/proc/cpuinfo"):
-            return "/proc/cpuinfo is hidden here, as in some containers"
+        file = "/proc/meminfo" if name == "memory" else "/proc/cpuinfo"
+        if not sources.exists(file):
+            return f"{file} is hidden here, as in some containers"
         return "Linux does not tell on this machine"
     return f"{sources.system or 'this system'} does not tell"
 

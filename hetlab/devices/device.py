@@ -35,6 +35,13 @@ class Device:
     unread: dict[str, str] = field(default_factory=dict)
     do: str = ""
 
+    def unread_lines(self) -> list[str]:
+        """What could not be read, one line a reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.unread.items():
+            by_reason.setdefault(why, []).append(name.replace("_", " "))
+        return [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
+
     def to_dict(self) -> dict:
         """Plain data for JSON."""
         return {"present": True, **asdict(self)}
@@ -108,7 +115,7 @@ class DeviceList(Sequence):
         for d in self.present:
             lines.append(f"{d.kind:<{wide}}  {d.name}")
             lines += [f"{margin}{text}" for text in (d.says, d.do) if text]
-            lines += [f"{margin}not read: {name}: {why}" for name, why in d.unread.items()]
+            lines += [f"{margin}not read: {text}" for text in d.unread_lines()]
         if self.absent:
             lines.append("not here")
             for d in self.absent:

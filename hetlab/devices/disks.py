@@ -110,10 +110,13 @@ def _disk(sources: Sources, device: str, point: str, kind: str) -> Device:
             parts.append(f"{binary_bytes(usage.free)} free of {binary_bytes(usage.total)}")
         except OSError as error:
             unread["space"] = str(error)
-    spins = sources.number(f"/sys/class/block/{Path(device).name}/queue/rotational")
-    if spins is not None:
+    name = Path(device).name
+    spins = sources.number(f"/sys/class/block/{name}/queue/rotational")
+    if name.startswith(("vd", "xvd")):  # these report 1, whatever lies below them
+        parts.append("disk of a virtual machine")
+    elif spins is not None:
         facts["rotational"] = bool(spins)
-        parts.append("spinning disk" if spins else "solid state or virtual disk")
+        parts.append("spinning disk" if spins else "solid state disk")
     return Device("disk", point, "; ".join(parts), facts, unread)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
 from hetlab.devices.device import Absent, Device
 from hetlab.devices.pci import PCI_NVIDIA, cards
-from hetlab.devices.sources import Sources
+from hetlab.devices.sources import BROKEN, Sources
 from hetlab.errors import one_line
 from hetlab.units import binary_bytes
 
@@ -84,7 +85,7 @@ def _nvml(sources: Sources):
             "nvidia-ml-py, which asks the driver, is not installed.",
             "Install it with: pip install nvidia-ml-py",
         ) from None
-    except BaseException as error:
+    except BROKEN as error:
         raise _NoNvml(
             f"nvidia-ml-py is broken: {_said(error)}.",
             "Install it anew: pip install --force-reinstall nvidia-ml-py",
@@ -96,7 +97,7 @@ def _nvml(sources: Sources):
             "The module called pynvml is not NVIDIA's.",
             "Install NVIDIA's: pip uninstall pynvml, then pip install nvidia-ml-py",
         ) from None
-    except BaseException as error:
+    except BROKEN as error:
         raise _NoNvml(*_explained(error)) from None
     return nvml
 
@@ -165,7 +166,7 @@ def _by_nvml(sources: Sources) -> list[Device]:
     try:
         count = nvml.nvmlDeviceGetCount()
         return [_one(nvml, number, told) for number in range(count)]
-    except BaseException as error:
+    except BROKEN as error:
         raise _NoNvml(*_explained(error)) from None
 
 
@@ -176,7 +177,7 @@ def _one(nvml, number: int, told: Driver) -> Device:
     def ask(name: str, reader):
         try:
             return reader()
-        except BaseException as error:  # one fact that an old driver does not know
+        except BROKEN as error:  # one fact that an old driver does not know
             unread[name] = _said(error)
             return None
 
@@ -188,7 +189,7 @@ def _one(nvml, number: int, told: Driver) -> Device:
     clock = ask("clock", lambda: nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_SM))
     try:  # only some GPUs can be split at all
         split = bool(nvml.nvmlDeviceGetMigMode(handle)[0])
-    except BaseException:
+    except BROKEN:
         split = False
     lanes = _LANES.get(cc) if cc else None
     sms = cores // lanes if cores and lanes else None
@@ -228,15 +229,11 @@ def _line(facts: dict) -> str:
 
 def _driver_by_nvml(nvml) -> Driver:
     version = cuda = None
-    try:
+    with contextlib.suppress(*BROKEN):
         version = _text(nvml.nvmlSystemGetDriverVersion())
-    except BaseException:
-        pass
-    try:
+    with contextlib.suppress(*BROKEN):
         number = int(nvml.nvmlSystemGetCudaDriverVersion())
         cuda = (number // 1000, number % 1000 // 10)
-    except BaseException:
-        pass
     return Driver(version, cuda)
 
 

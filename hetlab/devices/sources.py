@@ -6,17 +6,22 @@ show them a machine without /sys, with half a driver, or of another architecture
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
 import platform
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["Done", "Sources", "here"]
+__all__ = ["BROKEN", "Done", "Sources", "here"]
+
+# What a broken library may raise when it is imported or called; some even end the process.
+BROKEN = (Exception, SystemExit)
 
 
 @dataclass(frozen=True)
@@ -40,24 +45,41 @@ class Done:
 def _run(argv: Sequence[str], timeout: float, environ: Mapping[str, str]) -> Done:
     name = Path(argv[0]).name
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             list(argv),
-            capture_output=True,
             env=dict(environ),
             stdin=subprocess.DEVNULL,
-            timeout=timeout,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=os.name == "posix",
         )
-    except subprocess.TimeoutExpired as late:
-        out, err = late.stdout or b"", late.stderr or b""
-        told = f"{name} did not end within {timeout:g} s"
-        return Done(None, _text(out), _text(err), told)
     except (OSError, ValueError) as error:
         return Done(None, failure=f"{name} could not be started: {error}")
-    return Done(done.returncode, _text(done.stdout), _text(done.stderr))
+    with process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            out, err = process.communicate()
+            told = f"{name} did not end within {timeout:g} s"
+            return Done(None, _text(out), _text(err), told)
+        except BaseException:
+            _end(process)
+            raise
+    return Done(process.returncode, _text(out), _text(err))
 
 
-def _text(raw: bytes | str) -> str:
-    return raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+def _end(process: subprocess.Popen) -> None:
+    """End it and what it started: a grandchild that lives on would keep our pipes open."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _affinity() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from hetlab.devices.device import Absent, Device
-from hetlab.devices.sources import Sources
+from hetlab.devices.sources import BROKEN, Sources
 from hetlab.errors import one_line
 
 __all__ = ["virtual_gpu"]
@@ -19,7 +19,7 @@ def virtual_gpu(sources: Sources) -> Device | Absent:
         missing = importlib.util.find_spec(_PARTS) is None
         if not missing:
             sources.importer(_PARTS)
-    except BaseException as error:
+    except BROKEN as error:
         why = f"It is installed but does not load: {one_line(error)}."
         return Absent("virtual gpu", "Virtual GPU", why, "Please report this with these lines.")
     if missing:

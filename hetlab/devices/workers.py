@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 
 from hetlab.devices.device import Absent, Device
-from hetlab.devices.sources import Sources
+from hetlab.devices.sources import BROKEN, Sources
 from hetlab.errors import one_line
 from hetlab.units import binary_bytes
 
@@ -32,20 +32,20 @@ def dask_workers(sources: Sources, address: str | None) -> list[Device | Absent]
     except ImportError:
         why = "Dask's distributed scheduler is not installed."
         return [Absent("worker", NAME, why, "Install it with: pip install 'hetlab[cluster]'")]
-    except BaseException as error:
+    except BROKEN as error:
         why = f"Dask's distributed scheduler does not load: {one_line(error)}."
         do = "Install it anew: pip install --force-reinstall distributed"
         return [Absent("worker", NAME, why, do)]
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except BaseException as error:
+    except BROKEN as error:
         why = f"No scheduler answered at {address} within {PATIENCE:g} s: {_said(error)}."
         do = "Start one with: dask scheduler, and check the address and the firewall."
         return [Absent("worker", NAME, why, do)]
     try:
         told = client.scheduler_info(n_workers=-1).get("workers", {})
         found = [_worker(where, about) for where, about in sorted(told.items())]
-    except BaseException as error:
+    except BROKEN as error:
         why = f"The scheduler at {address} did not tell its workers: {_said(error)}."
         do = f"Use the same release on both sides; here it is {_version()}."
         return [Absent("worker", NAME, why, do)]
