@@ -12,11 +12,20 @@ __version__ = "0.1.0"
 
 # public name -> the module that owns it
 _OWNERS: dict[str, str] = {
+    "Comparison": "hetlab.timing",
+    "Measurement": "hetlab.timing",
     "check": "hetlab.tracks.check",
+    "compare": "hetlab.timing",
     "devices": "hetlab.devices",
     "hint": "hetlab.tracks.check",
     "load_ipython_extension": "hetlab.magics",
+    "machine": "hetlab.timing",
+    "measure": "hetlab.timing",
+    "peaks": "hetlab.timing",
     "progress": "hetlab.tracks.progress",
+    "reveal": "hetlab.timing",
+    "show_distribution": "hetlab.widgets",
+    "show_roofline": "hetlab.widgets",
 }
 
 __all__ = sorted(_OWNERS)
