@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 _OWNERS = {
     "Absent": "device",
     "Cache": "cpu",
+    "Compiler": "canary",
     "Cpu": "cpu",
     "Device": "device",
     "DeviceList": "device",
+    "Diagnosis": "doctor",
     "NumaNode": "cpu",
     "Sources": "sources",
+    "Untrusted": "trust",
+    "try_compilers": "canary",
+    "diagnose": "doctor",
     "find": "finding",
     "measure_disk": "disks",
     "this_cpu": "cpu",
+    "trusted": "trust",
 }
 
 __all__ = sorted(_OWNERS)

@@ -16,7 +16,7 @@ from hetlab.devices.compilers import ADAPTERS, adapter, runs_on
 from hetlab.devices.ptx_versions import cuda_for, newest_ptx
 from hetlab.devices.sources import Sources, here
 
-__all__ = ["Compiler", "compilers", "try_compiler"]
+__all__ = ["Compiler", "beside_driver", "try_compiler", "try_compilers"]
 
 PATIENCE = 60.0  # seconds; a cold disk can make a first import slow
 
@@ -40,8 +40,8 @@ class Compiler:
         Version of the PTX that it writes.
     ran_on : str or None
         What executed the answer; None when it was read from the compiled code.
-    required : bool
-        Whether the course cannot do without it.
+    needed : str
+        By whom in the course: "always", "by lessons" that use it, or "never".
     """
 
     key: str
@@ -52,12 +52,19 @@ class Compiler:
     do: str = ""
     ptx: str | None = None
     ran_on: str | None = None
-    required: bool = False
+    needed: str = "by lessons"
 
     @property
     def graded(self) -> bool:
         """Whether work in its language can be judged here."""
         return self.state == "works"
+
+    @property
+    def hurts(self) -> bool:
+        """Whether the course meets a problem here."""
+        if self.state == "missing":
+            return self.needed == "always"
+        return self.state in {"broken", "wrong answer"} and self.needed != "never"
 
     @property
     def version(self) -> str:
@@ -82,7 +89,7 @@ class Compiler:
         return f"{self.name}{version}: {self.state}: {self.says}"
 
 
-def compilers(
+def try_compilers(
     keys: Iterable[str] = ADAPTERS,
     *,
     sources: Sources | None = None,
@@ -109,11 +116,13 @@ def compilers(
     return [beside_driver(one, driver) for one in found]
 
 
-def try_compiler(key: str, sources: Sources | None = None) -> Compiler:
-    """Let one compiler compute a known answer, in a process with a time limit."""
+def try_compiler(
+    key: str, sources: Sources | None = None, *, patience: float = PATIENCE
+) -> Compiler:
+    """Let one compiler compute a known answer, in a process with a time limit in seconds."""
     sources = sources or here()
     module = adapter(key)
-    row = Compiler(key, module.NAME, "missing", required=module.REQUIRED)
+    row = Compiler(key, module.NAME, "missing", needed=module.NEEDED)
     if not runs_on(module, sources.system, sources.machine):
         place = f"{sources.system or 'this system'} on {sources.machine or 'this processor'}"
         return replace(
@@ -128,7 +137,7 @@ def try_compiler(key: str, sources: Sources | None = None) -> Compiler:
     environ["PYTHONPATH"] = os.pathsep.join(paths)
     # -P: a file called triton.py in the learner's folder must not be taken for Triton.
     argv = (sys.executable, "-P", "-m", "hetlab.devices.canary_process", key)
-    done = sources.runner(argv, PATIENCE, environ)
+    done = sources.runner(argv, patience, environ)
     lines = [text for text in done.stdout.splitlines() if text.startswith(MARK)]
     try:
         told = json.loads(lines[-1].removeprefix(MARK))

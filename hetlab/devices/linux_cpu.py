@@ -116,11 +116,12 @@ def model(sources: Sources) -> str | None:
     if named:
         return named
     part = cpuinfo(sources, "CPU part")
+    maker = vendor(sources)
+    # Part numbers are each maker's own; the table is Arm's.
+    core = _ARM_CORES.get(part or "") if maker == "Arm" else None
+    if part and not core:
+        core = f"{maker or 'unknown maker'}, part number {part}"
     board = cpuinfo(sources, "Hardware") or sources.read("/proc/device-tree/model")
-    core = _ARM_CORES.get(part or "", f"core of part number {part}" if part else None)
-    if core:
-        maker = vendor(sources)
-        core = core if maker in {None, "Arm"} or core in _ARM_CORES.values() else f"{maker} {core}"
     return f"{core} ({board})" if core and board else core or board
 
 

@@ -60,7 +60,8 @@ GRAVITON = {
     "machine": "aarch64",
     "sys/devices/system/cpu/online": "0-1",
     "proc/cpuinfo": "".join(
-        f"processor\t: {n}\nFeatures\t: fp asimd sve\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n\n"
+        f"processor\t: {n}\nFeatures\t: fp asimd sve\n"
+        "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n\n"
         for n in range(2)
     ),
     "proc/sys/abi/sve_default_vector_length": "32",

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from hetlab.devices import Sources, this_cpu
 from hetlab.devices.linux_cpu import cpu_list, size
+
 from .machines import EPYC, GRAVITON, make
 
+V1 = "sys/fs/cgroup/cpu/cpu.cfs_"
 LSCPU = shutil.which("lscpu")
 
 
@@ -47,7 +49,10 @@ def test_caches_are_those_of_lscpu():
     done = subprocess.run(["lscpu", "-B", "-J", "-C"], capture_output=True, text=True)
     if done.returncode or not done.stdout.strip():
         pytest.skip("this lscpu lists no caches")
-    told = {c["name"]: (int(c["one-size"]), int(c["all-size"])) for c in json.loads(done.stdout)["caches"]}
+    told = {
+        c["name"]: (int(c["one-size"]), int(c["all-size"]))
+        for c in json.loads(done.stdout)["caches"]
+    }
     ours: dict[str, tuple[int, int]] = {}
     for c in this_cpu().caches:
         one, total = ours.get(c.name, (0, 0))
@@ -91,7 +96,7 @@ def test_an_arm_server_has_a_name_and_its_vector_width(tmp_path):
     assert (cpu.simd, cpu.vector_bits) == ("SVE", 256)
     assert cpu.logical == 2
     assert cpu.caches == ()
-    assert "as in some containers" in cpu.unread["caches"]
+    assert "as in some virtual machines" in cpu.unread["caches"]
 
 
 def test_what_is_not_read_is_none_with_a_reason(tmp_path):
@@ -121,10 +126,19 @@ def test_one_fact_that_cannot_be_read_leaves_the_others(tmp_path, monkeypatch):
         ({"sys/fs/cgroup/cpu.max": "150000 100000"}, 1.5),
         ({"sys/fs/cgroup/cpu.max": "max 100000"}, None),
         (
-            {"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000"},
+            {
+                V1 + "quota_us": "50000",
+                V1 + "period_us": "100000",
+            },
             0.5,
         ),
-        ({"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000"}, None),
+        (
+            {
+                V1 + "quota_us": "-1",
+                V1 + "period_us": "100000",
+            },
+            None,
+        ),
         (  # the tightest limit on the way up holds
             {
                 "proc/self/cgroup": "0::/user/job",

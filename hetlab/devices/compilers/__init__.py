@@ -1,8 +1,8 @@
 """The compilers a lesson may use, each known to one adapter module only.
 
 An adapter has the names ``NAME``, ``MODULE`` (what is imported), ``DISTRIBUTIONS``
-(whose versions matter), ``INSTALL`` (a command), ``REQUIRED`` (whether the course
-cannot do without it), ``PLATFORMS`` and a function ``canary``.
+(whose versions matter), ``INSTALL`` (a command), ``NEEDED`` ("always", "by lessons"
+that use it, or "never"), ``PLATFORMS`` and a function ``canary``.
 """
 
 from __future__ import annotations

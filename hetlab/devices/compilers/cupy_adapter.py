@@ -8,7 +8,7 @@ NAME = "CuPy"
 MODULE = "cupy"
 DISTRIBUTIONS = ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x", "cupy")
 INSTALL = "pip install 'hetlab[gpu]', on a machine with an NVIDIA GPU"
-REQUIRED = False
+NEEDED = "never"
 PLATFORMS = {"Linux": ("x86_64", "aarch64"), "Windows": ("x86_64",)}
 
 
@@ -16,9 +16,10 @@ def canary() -> dict:
     """Add two numbers on the GPU."""
     import cupy
 
+    ask = cupy.cuda.runtime.getDeviceCount
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except Exception:
+        count = ask()
+    except Exception:  # CUDARuntimeError: no driver, or one without a device
         count = 0
     if not count:
         return {"idle": "It is installed, but no NVIDIA GPU answers; the lessons run without it."}

@@ -10,7 +10,7 @@ NAME = "Numba"
 MODULE = "numba"
 DISTRIBUTIONS = ("numba", "llvmlite", "numpy")
 INSTALL = "pip install 'hetlab[lab]'"
-REQUIRED = True
+NEEDED = "always"
 PLATFORMS = {
     "Linux": ("x86_64", "aarch64"),
     "Windows": ("x86_64",),

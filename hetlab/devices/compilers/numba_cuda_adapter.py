@@ -12,7 +12,7 @@ NAME = "numba-cuda"
 MODULE = "numba_cuda"
 DISTRIBUTIONS = ("numba-cuda", "numba", "nvidia-nvvm", "nvidia-nvjitlink", "cuda-bindings")
 INSTALL = "pip install 'hetlab[cuda]'"
-REQUIRED = False
+NEEDED = "by lessons"
 PLATFORMS = {"Linux": ("x86_64", "aarch64"), "Windows": ("x86_64",)}
 
 

@@ -11,7 +11,7 @@ NAME = "NVRTC (CUDA C++)"
 MODULE = "cuda.bindings.nvrtc"
 DISTRIBUTIONS = ("cuda-bindings", "nvidia-cuda-nvrtc")
 INSTALL = "pip install 'hetlab[cuda]'"
-REQUIRED = False
+NEEDED = "by lessons"
 PLATFORMS = {"Linux": ("x86_64", "aarch64"), "Windows": ("x86_64",)}
 
 _SOURCE = b"""

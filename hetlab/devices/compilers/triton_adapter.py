@@ -11,7 +11,7 @@ NAME = "Triton"
 MODULE = "triton"
 DISTRIBUTIONS = ("triton",)
 INSTALL = "pip install 'hetlab[triton]'"
-REQUIRED = False
+NEEDED = "by lessons"
 PLATFORMS = {"Linux": ("x86_64", "aarch64")}
 
 

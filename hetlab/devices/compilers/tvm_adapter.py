@@ -8,7 +8,7 @@ NAME = "TVM"
 MODULE = "tvm"
 DISTRIBUTIONS = ("apache-tvm", "apache-tvm-ffi")
 INSTALL = "pip install 'hetlab[tvm]'"
-REQUIRED = False
+NEEDED = "by lessons"
 PLATFORMS = {
     "Linux": ("x86_64", "aarch64"),
     "Windows": ("x86_64",),
