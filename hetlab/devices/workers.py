@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
+from concurrent.futures import ThreadPoolExecutor
 
 from hetlab.devices.device import Absent, Device
 from hetlab.devices.sources import BROKEN, Sources
@@ -37,24 +39,38 @@ def dask_workers(sources: Sources, address: str | None) -> list[Device | Absent]
         do = "Install it anew: pip install --force-reinstall distributed"
         return [Absent("worker", NAME, why, do)]
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except BROKEN as error:
+        told = _ask(distributed, address)
+    except (OSError, TimeoutError, ValueError) as error:
         why = f"No scheduler answered at {address} within {PATIENCE:g} s: {_said(error)}."
         do = "Start one with: dask scheduler, and check the address and the firewall."
         return [Absent("worker", NAME, why, do)]
-    try:
-        told = client.scheduler_info(n_workers=-1).get("workers", {})
-        found = [_worker(where, about) for where, about in sorted(told.items())]
     except BROKEN as error:
-        why = f"The scheduler at {address} did not tell its workers: {_said(error)}."
+        why = f"What answers at {address} could not be understood: {_said(error)}."
         do = f"Use the same release on both sides; here it is {_version()}."
         return [Absent("worker", NAME, why, do)]
-    finally:
-        client.close()
+    found = [_worker(where, about) for where, about in sorted(told.get("workers", {}).items())]
     if found:
         return found
     why = f"The scheduler at {address} answers, but no worker has joined it."
     return [Absent("worker", NAME, why, f"Start one with: dask worker {address}")]
+
+
+def _ask(distributed, address: str) -> dict:
+    """The scheduler's description of itself.
+
+    One call, without a Client: that one keeps trying, and complains when it is discarded.  In
+    a thread of its own, since a notebook's has an event loop already.
+    """
+
+    async def ask():
+        scheduler = distributed.core.rpc(address, timeout=PATIENCE)
+        try:
+            return await asyncio.wait_for(scheduler.identity(), PATIENCE)
+        finally:
+            await scheduler.close_rpc()
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(lambda: asyncio.run(ask())).result()
 
 
 def _worker(where: str, about: dict) -> Device:
@@ -65,7 +81,7 @@ def _worker(where: str, about: dict) -> Device:
         "memory_bytes": memory,
         "resources": about.get("resources") or {},
     }
-    parts = [f"{threads} threads"]
+    parts = [f"{threads} thread{'s' * (threads != 1)}"]
     if memory:
         parts.append(f"{binary_bytes(memory)} of memory")
     parts += [f"{name} {amount:g}" for name, amount in facts["resources"].items()]
