@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _OWNERS = {
     "Absent": "device",
     "Cache": "cpu",
+    "Chip": "chips",
     "Compiler": "canary",
     "Cpu": "cpu",
     "Device": "device",
@@ -26,6 +27,7 @@ _OWNERS = {
     "Sources": "sources",
     "Untrusted": "trust",
     "try_compilers": "canary",
+    "chip": "chips",
     "diagnose": "doctor",
     "find": "finding",
     "measure_disk": "disks",
