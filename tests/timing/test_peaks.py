@@ -24,7 +24,8 @@ def small(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_peaks_are_kept_for_this_machine_and_measured_again_on_demand(small):
+def test_peaks_are_kept_for_this_machine_and_measured_again_on_demand(small, monkeypatch):
+    monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", 1e9)
     first = peaks(progress=False)
     assert peaks(progress=False) == first
     assert peaks(progress=False, fresh=True).samples != first.samples
@@ -57,6 +58,26 @@ def test_every_figure_has_a_label_a_spread_and_json_there_and_back(small):
     data = json.loads(p.to_json())
     data["machine"]["fingerprint"] = "0" * 12
     assert "recorded" in repr(Peaks.from_json(json.dumps(data)))
+
+
+def made(**samples):
+    return Peaks(samples, 4, "Numba", (), machine(), "2026-01-01T00:00:00+00:00")
+
+
+def test_unsteady_figures_carry_a_warning_and_are_soon_measured_again(small, monkeypatch):
+    assert made(fp64_one=(5.0, 4.9, 5.0), fp64_all=(20.0, 19.0, 18.0)).warnings == ()
+    (unsteady,) = made(fp64_one=(5.0, 3.0, 3.0)).warnings
+    assert "fp64 on one" in unsteady
+    (slower,) = made(fp32_one=(5.0,), fp32_all=(4.0,)).warnings
+    assert "fp32: all threads are slower than one" in slower
+    assert "! " in repr(made(fp32_one=(5.0,), fp32_all=(4.0,)))
+
+    doubtful = Peaks({"fp64_one": (5.0, 1.0, 1.0)}, 4, "Numba", (), machine(), "")
+    place = small / "kept.json"
+    ceilings._keep(place, doubtful)
+    assert ceilings._kept(place, machine(), "Numba", 4) == doubtful
+    monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", -1)
+    assert ceilings._kept(place, machine(), "Numba", 4) is None
 
 
 def test_without_numba_the_figures_are_labelled_lower_bounds():

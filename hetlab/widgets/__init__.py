@@ -1,0 +1,27 @@
+"""Pictures of what the lower floors return: figures, live widgets, notebook displays."""
+
+from __future__ import annotations
+
+import importlib
+
+_OWNERS = {
+    "Shown": "showing",
+    "distribution_figure": "draw_distribution",
+    "roofline_figure": "draw_roofline",
+    "show_distribution": "showing",
+    "show_roofline": "showing",
+}
+
+__all__ = sorted(_OWNERS)
+
+
+def __getattr__(name: str):
+    if name not in _OWNERS:
+        raise AttributeError(f"module 'hetlab.widgets' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"hetlab.widgets.{_OWNERS[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OWNERS})
