@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hetlab.devices.device import Absent, Device
 from hetlab.devices.pci import PCI_NVIDIA, cards
 from hetlab.devices.sources import BROKEN, Sources
-from hetlab.errors import one_line
+from hetlab.errors import UnknownName, one_line
 from hetlab.units import binary_bytes
 
 __all__ = ["Driver", "driver", "nvidia_gpus"]
@@ -198,6 +198,7 @@ def _one(nvml, number: int, told: Driver) -> Device:
     facts = {
         "vendor": "NVIDIA",
         "index": number,
+        "chip": _published(name),
         "memory_bytes": memory,
         "free_bytes": free,
         "compute_capability": ".".join(map(str, cc)) if cc else None,
@@ -212,6 +213,16 @@ def _one(nvml, number: int, told: Driver) -> Device:
         "It is split by MIG: set CUDA_VISIBLE_DEVICES to the MIG instance you own." if split else ""
     )
     return Device("gpu", name, _line(facts), facts, unread, do)
+
+
+def _published(name: str) -> str | None:
+    """Its name in the table of published figures; None when it is not in there."""
+    from hetlab.devices.chips import chip
+
+    try:
+        return chip(name).name
+    except UnknownName:
+        return None
 
 
 def _line(facts: dict) -> str:

@@ -31,6 +31,7 @@ def test_a_gpu_is_read_as_its_data_sheet_has_it(tmp_path):
     (gpu,) = nvidia(tmp_path, LOADED, nvml())
     assert gpu.name == "NVIDIA H200"
     assert gpu.facts["multiprocessors"] == 132
+    assert gpu.facts["chip"] == "H200"
     assert gpu.facts["compute_capability"] == "9.0"
     assert gpu.facts["clock_hz"] == 1980 * 10**6
     assert (gpu.facts["driver"], gpu.facts["cuda"]) == ("580.65.06", "13.0")
