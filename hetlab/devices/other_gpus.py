@@ -42,7 +42,9 @@ def amd_gpus(sources: Sources) -> list[Device | Absent]:
         parts.append(f"{facts['compute_units']} compute units, wavefronts of {facts['wavefront']}")
         if not sources.exists("/dev/kfd"):
             parts.append("/dev/kfd is not visible to this process")
-        name = sources.read(node / "name") or target
+        name = sources.read(node / "name") or ""
+        if name in {"", "ip discovery"}:  # what newer kernels write for every card
+            name = "GPU"
         found.append(Device("gpu", f"AMD {name} ({target})", "; ".join(parts), facts))
     if found:
         return found
