@@ -62,7 +62,7 @@ class Compiler:
     @property
     def hurts(self) -> bool:
         """Whether the course meets a problem here."""
-        if self.state == "missing":
+        if self.state in {"missing", "unavailable"}:
             return self.needed == "always"
         return self.state in {"broken", "wrong answer"} and self.needed != "never"
 
@@ -123,7 +123,20 @@ def try_compiler(
     sources = sources or here()
     module = adapter(key)
     row = Compiler(key, module.NAME, "missing", needed=module.NEEDED)
-    if not runs_on(module, sources.system, sources.machine):
+    above = str(Path(__file__).parents[2])
+    environ = dict(sources.environ)
+    paths = filter(None, [environ.get("PYTHONPATH"), above])
+    environ["PYTHONPATH"] = os.pathsep.join(paths)
+    # -P: a file called triton.py in the learner's folder must not be taken for Triton.
+    argv = (sys.executable or "python3", "-P", "-m", "hetlab.devices.canary_process", key)
+    done = sources.runner(argv, patience, environ)
+    lines = [text for text in done.stdout.splitlines() if text.startswith(MARK)]
+    try:
+        told = json.loads(lines[-1].removeprefix(MARK))
+        row = _judged(row, told, module)
+    except (LookupError, ValueError, TypeError, AttributeError):
+        return replace(row, state="broken", why=_ended(module.NAME, done), do=_again(module))
+    if row.state == "missing" and not runs_on(module, sources.system, sources.machine):
         place = f"{sources.system or 'this system'} on {sources.machine or 'this processor'}"
         return replace(
             row,
@@ -131,19 +144,7 @@ def try_compiler(
             why=f"There is no {module.NAME} for {place}.",
             do="Use the dev container or Binder for the lessons that need it.",
         )
-    above = str(Path(__file__).parents[2])
-    environ = dict(sources.environ)
-    paths = filter(None, [environ.get("PYTHONPATH"), above])
-    environ["PYTHONPATH"] = os.pathsep.join(paths)
-    # -P: a file called triton.py in the learner's folder must not be taken for Triton.
-    argv = (sys.executable, "-P", "-m", "hetlab.devices.canary_process", key)
-    done = sources.runner(argv, patience, environ)
-    lines = [text for text in done.stdout.splitlines() if text.startswith(MARK)]
-    try:
-        told = json.loads(lines[-1].removeprefix(MARK))
-        return _judged(row, told, module)
-    except (IndexError, ValueError, TypeError, AttributeError):
-        return replace(row, state="broken", why=_ended(module.NAME, done), do=_again(module))
+    return row
 
 
 def _judged(row: Compiler, told: dict, module) -> Compiler:
@@ -157,7 +158,7 @@ def _judged(row: Compiler, told: dict, module) -> Compiler:
     if "idle" in told:
         return replace(row, state="idle", why=told["idle"])
     answer, expected = told.get("answer"), told["expected"]
-    if answer != expected:
+    if answer != expected or type(answer) is not type(expected):
         why = f"{row.name} gave {answer} where {expected} is right."
         do = f"Work in its language is not graded with this version. {_again(module)}"
         return replace(row, state="wrong answer", why=why, do=do, ptx=told.get("ptx"))

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from hetlab.devices.canary import Compiler, beside_driver, try_compiler, try_compilers
+from hetlab.devices.canary_process import MARK
 from hetlab.devices.compilers import ADAPTERS, SUM_OF_SQUARES, adapter, runs_on
 from hetlab.devices.compilers.ptx_checks import ptx_version, stored_constant
 from hetlab.devices.nvidia import Driver
-from hetlab.devices.sources import Sources, here
+from hetlab.devices.sources import Done, Sources, here
 from hetlab.devices.trust import Untrusted, trusted
 from hetlab.errors import UnknownName
 
@@ -110,11 +111,40 @@ def test_noise_on_the_output_does_not_hide_the_answer(tmp_path):
     assert row.state == "wrong answer"
 
 
+def on_a_mac(told: str) -> Sources:
+    """A Mac on which the canary's process prints that."""
+    done = Done(0, f"{MARK}{told}\n")
+    return replace(here(), system="Darwin", machine="arm64", runner=lambda *_: done)
+
+
 def test_a_compiler_without_a_wheel_is_unavailable():
-    row = try_compiler("triton", replace(here(), system="Darwin", machine="arm64"))
+    row = try_compiler("triton", on_a_mac('{"installed": false, "versions": {}}'))
     assert row.state == "unavailable"
+    assert not row.hurts
     assert row.why == "There is no Triton for Darwin on arm64."
     assert "Binder" in row.do
+
+
+def test_a_compiler_that_somebody_built_where_there_is_no_wheel_counts():
+    told = {"installed": True, "answer": SUM_OF_SQUARES, "expected": SUM_OF_SQUARES}
+    assert try_compiler("triton", on_a_mac(json.dumps(told))).state == "works"
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ("", "broken"),
+        ("null", "broken"),
+        ("[1]", "broken"),
+        ('{"installed": true}', "broken"),
+        ('{"installed": true, "expected": 1}', "wrong answer"),
+        ('{"installed": true, "expected": 1, "answer": true}', "wrong answer"),
+    ],
+)
+def test_an_answer_that_is_none_is_never_a_right_one(told, state):
+    row = try_compiler("tvm", on_a_mac(told))
+    assert row.state == state and not row.graded
+    assert row.why and row.do
 
 
 @pytest.mark.parametrize(

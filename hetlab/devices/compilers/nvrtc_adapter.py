@@ -9,7 +9,7 @@ __all__ = ["canary"]
 
 NAME = "NVRTC (CUDA C++)"
 MODULE = "cuda.bindings.nvrtc"
-DISTRIBUTIONS = ("cuda-bindings", "nvidia-cuda-nvrtc")
+DISTRIBUTIONS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12", "cuda-bindings")
 INSTALL = "pip install 'hetlab[cuda]'"
 NEEDED = "by lessons"
 PLATFORMS = {"Linux": ("x86_64", "aarch64"), "Windows": ("x86_64",)}
