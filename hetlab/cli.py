@@ -17,6 +17,7 @@ __all__ = ["main"]
 # command -> the module that holds it; loaded only when it is called or listed
 _LAZY = {
     "bench": "hetlab.bench.commands",
+    "doctor": "hetlab.devices.commands",
     "lab": "hetlab.tracks.commands",
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",
