@@ -135,14 +135,14 @@ def test_the_work_folder_is_found_from_inside(built, work, monkeypatch):
     assert default_work(built) == work and find_track() == built
 
 
-def test_four_at_once_lay_out_one_work_folder(built):
+def test_two_at_once_lay_out_one_work_folder(built):
     work = built.root / "work"
     script = (
         "import sys; from hetlab.tracks.manifest import load_track; "
         "from hetlab.tracks.work import open_work; open_work(load_track(sys.argv[1]), sys.argv[2])"
     )
-    runs = [subprocess.Popen([sys.executable, "-c", script, built.root, work]) for _ in range(4)]
-    assert [run.wait() for run in runs] == [0] * 4
+    runs = [subprocess.Popen([sys.executable, "-c", script, built.root, work]) for _ in range(2)]
+    assert [run.wait() for run in runs] == [0, 0]
     assert open_work(built, work) == []
     assert not list(work.rglob("*.tmp"))
 
