@@ -12,7 +12,7 @@ import pytest
 
 from hetlab.errors import TrackError
 from hetlab.tracks.build import build
-from hetlab.tracks.files import keep_old, write_atomic
+from hetlab.tracks.files import StaleCopyError, keep_old, write_atomic
 from hetlab.tracks.manifest import find_track, load_track
 from hetlab.tracks.notebooks import read_notebook
 from hetlab.tracks.work import default_work, find_work, open_work
@@ -182,6 +182,14 @@ def test_a_write_is_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(TrackError, match="No space left"):
         write_atomic(path, b"two")
     assert path.read_bytes() == b"one" and [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_write_notices_that_the_file_was_changed_meanwhile(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"saved by JupyterLab just now")
+    with pytest.raises(StaleCopyError, match="changed by another program"):
+        write_atomic(path, b"merged", expect=b"what was merged")
+    assert path.read_bytes() == b"saved by JupyterLab just now"
 
 
 def test_a_write_follows_a_link_and_keeps_permissions(tmp_path):
