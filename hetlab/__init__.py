@@ -25,6 +25,10 @@ _OWNERS: dict[str, str] = {
     "reveal": "hetlab.timing",
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
+    "amdahl": "hetlab.models",
+    "this_cpu": "hetlab.devices",
+    "vector_code": "hetlab.devices.simd",
+    "without_simd": "hetlab.devices.simd",
 }
 
 __all__ = sorted(_OWNERS)
