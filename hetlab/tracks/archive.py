@@ -186,7 +186,9 @@ def _to_save(work: Path) -> Iterator[str]:
             path = Path(folder) / name
             relative = path.relative_to(work).as_posix()
             left_out = (
-                relative == POINTER or ARCHIVE_NAME.fullmatch(relative) or name.endswith(".tmp")
+                relative == POINTER
+                or ARCHIVE_NAME.fullmatch(relative)
+                or name.endswith((".tmp", ".lock"))
             )
             if not left_out and relative != CONTENTS and path.is_file() and not path.is_symlink():
                 yield relative

@@ -23,7 +23,7 @@ from .manifest import Lesson
 from .notebooks import read_notebook
 from .regions import mark_lines
 
-__all__ = ["Secret", "find_leak", "public_lines", "secrets_of"]
+__all__ = ["Leak", "Secret", "find_leaks", "public_lines", "secrets_of"]
 
 # One token: a name or number, a text in quotes, or a sign.
 TOKEN = re.compile(r"\w+|\"[^\"\n]*\"|'[^'\n]*'|[^\w\s]")
@@ -37,7 +37,7 @@ TRIVIAL = re.compile(
     | (?:async\s+)?def\s.*: | class\s.*: | @{NAME}(?:\.{NAME})*(?:\(.*\))?
     | (?:for\s+{NAME}\s+in\s+(?:{NAME}\.)?p?range\([\w\s.,()+\-\[\]]*\)|while\s+True):
     | {NAME}\s*=\s*(?:[-\w.]+|{NAME}\.copy\(\)|(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\))
-    | \"\"\".* | '''.* | {NAME}
+    | \"\"\".* | '''.* | {NAME},?
     )""",
     re.VERBOSE,
 )
@@ -61,10 +61,28 @@ class Secret:
         return _tokens(self.text)
 
 
+@dataclass(frozen=True)
+class Leak:
+    """A secret, and the place in the release where it was found."""
+
+    secret: Secret
+    where: str
+
+    def error(self, more: int = 0) -> TrackError:
+        """The leak as an error; `more` is how many others there are."""
+        others = f" (and {more} more such lines)" if more else ""
+        return TrackError(
+            f"the release would hold an answer: {self.secret.text!r}{others}",
+            where=f"{self.where}; from {self.secret.place}",
+            do="Reword one of the two, or hide it (BEGIN HIDDEN); what is given away on purpose "
+            "stands between PUBLIC SPEC marks, or in a cell tagged public-spec.",
+        )
+
+
 def secrets_of(lesson: Lesson) -> list[Secret]:
     """Every telling line of a lesson's answers and hidden regions."""
     found = []
-    for name, source in _authored(lesson):
+    for name, source, _ in _authored(lesson):
         for number, line in enumerate(mark_lines(source, name), 1):
             if line.region in ("SOLUTION", "HIDDEN") and not line.marker:
                 text = line.text.strip()
@@ -74,40 +92,41 @@ def secrets_of(lesson: Lesson) -> list[Secret]:
 
 
 def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:
-    """The lines that the author gives away on purpose, as tokens."""
+    """The lines that the author gives away on purpose, as tokens.
+
+    They stand between PUBLIC SPEC marks, or in a notebook's cell that is tagged ``public-spec``.
+    """
     return {
         _tokens(line.text)
-        for name, source in _authored(lesson)
+        for name, source, tagged in _authored(lesson)
         for line in mark_lines(source, name)
-        if line.region == "PUBLIC SPEC" and not line.marker
+        if not line.marker and (line.region == "PUBLIC SPEC" or (tagged and not line.region))
     }
 
 
-def find_leak(files: dict[str, bytes], secrets: Iterable[Secret]) -> TrackError | None:
-    """The first leak in the files that would be given out, as an error; None when there is none."""
+def find_leaks(files: dict[str, bytes], secrets: Iterable[Secret]) -> list[Leak]:
+    """Every secret that stands in a file that would be given out, once for each file."""
     wanted = [(s, _pattern(s.tokens), re.sub(r"\s+", "", "".join(s.tokens))) for s in secrets]
+    leaks: dict[tuple[str, tuple[str, ...]], Leak] = {}
     for name, data in files.items():
         for view in _views(data.decode("utf-8", "replace"), DEPTH):
             packed = re.sub(r"\s+", "", view)
             for secret, pattern, quick in wanted:
-                if quick in packed and (hit := pattern.search(view)):
-                    return TrackError(
-                        f"the release would hold an answer: {secret.text!r}",
-                        where=f"{name}, {_line(data, view, hit)}; from {secret.place}",
-                        do="Reword one of the two lines, move it into a HIDDEN region, or put a "
-                        "specification that is meant to be seen between PUBLIC SPEC marks.",
-                    )
-    return None
+                key = (name, secret.tokens)
+                if key not in leaks and quick in packed and (hit := pattern.search(view)):
+                    leaks[key] = Leak(secret, f"{name}, {_line(data, view, hit)}")
+    return list(leaks.values())
 
 
-def _authored(lesson: Lesson) -> Iterator[tuple[str, str]]:
-    """(place, source) of everything that may hold a marked region."""
+def _authored(lesson: Lesson) -> Iterator[tuple[str, str, bool]]:
+    """(place, source, tagged public-spec) of everything that may hold a marked region."""
     for path in (lesson.solution, lesson.notebook):
         if path.is_file():
             for number, cell in enumerate(read_notebook(path).cells, 1):
-                yield f"{path.parent.name}/{path.name}, cell {number} ({cell.id})", cell.source
+                place = f"{path.parent.name}/{path.name}, cell {number} ({cell.id})"
+                yield place, cell.source, "public-spec" in cell.metadata.get("tags", ())
     if lesson.checks.is_file():
-        yield f"{lesson.checks.name}", lesson.checks.read_text(encoding="utf-8-sig")
+        yield lesson.checks.name, lesson.checks.read_text(encoding="utf-8-sig"), False
 
 
 def _telling(text: str) -> bool:

@@ -15,13 +15,13 @@ from pathlib import Path
 from ..errors import TrackError
 from .build import exercise_of, track_notebook
 from .files import file_errors, make_folder, write_atomic
-from .leaks import find_leak, public_lines, secrets_of
+from .leaks import Leak, find_leaks, public_lines, secrets_of
 from .manifest import MANIFEST, Lesson, Track, load_track
 from .notebooks import code_cell, markdown_cell, new_notebook, notebook_bytes
 from .regions import drop_hidden
 from .templates import filled, template
 
-__all__ = ["release", "release_files"]
+__all__ = ["draft_release", "release"]
 
 
 def release(track: Track, folder: str | os.PathLike[str]) -> list[Path]:
@@ -55,7 +55,9 @@ def release(track: Track, folder: str | os.PathLike[str]) -> list[Path]:
             where=str(target),
             do="Name another folder.",
         )
-    files = release_files(track)
+    files, leaks = draft_release(track)
+    if leaks:
+        raise leaks[0].error(len(leaks) - 1)
     make_folder(target.parent)
     with (
         file_errors(target, "write the release"),
@@ -71,13 +73,13 @@ def release(track: Track, folder: str | os.PathLike[str]) -> list[Path]:
     return [Path(name) for name in files]
 
 
-def release_files(track: Track) -> dict[str, bytes]:
-    """Name and content of every file of a release, after the search for answers.
+def draft_release(track: Track) -> tuple[dict[str, bytes], list[Leak]]:
+    """Name and content of every file of a release, and the answers that were found in them.
 
     Raises
     ------
     TrackError
-        As for :func:`release`.
+        When a notebook or a checks file is not in order.
     """
     if track.released:
         raise TrackError("this track is a release already", where=str(track.root))
@@ -96,10 +98,7 @@ def release_files(track: Track) -> dict[str, bytes]:
         files[f"checks/{lesson.id}.py"] = _checks(lesson)
         secrets += secrets_of(lesson)
         public |= public_lines(lesson)
-    leak = find_leak(files, [s for s in secrets if s.tokens not in public])
-    if leak is not None:
-        raise leak
-    return files
+    return files, find_leaks(files, [s for s in secrets if s.tokens not in public])
 
 
 def _lesson(lesson: Lesson) -> bytes:

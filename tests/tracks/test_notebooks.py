@@ -59,6 +59,7 @@ def test_a_duplicate_id_belongs_to_the_first_cell(path):
     write_json(path, notebook([code("a", "1"), code("a", "2"), code("b", "3")]))
     got = [c.id for c in read_notebook(path).cells]
     assert got[0] == "a" and got[1] not in ("a", "b") and got[2] == "b"
+    assert [c.id for c in read_notebook(path).cells] == got, "nbformat itself would draw by lot"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from hetlab.errors import TrackError
-from hetlab.tracks.leaks import Secret, find_leak, secrets_of
+from hetlab.tracks.leaks import Secret, find_leaks, secrets_of
 from hetlab.tracks.manifest import load_track
 from hetlab.tracks.notebooks import read_notebook
 from hetlab.tracks.release import release
@@ -175,9 +175,23 @@ def test_lines_that_give_nothing_away_do_not_stop_a_release(mini, tmp_path):
 
 def test_a_longer_name_is_not_the_secret():
     secret = [Secret("total = total + x[i]", "s")]
-    assert find_leak({"a": b"subtotal = total + x[i]"}, secret) is None
-    assert find_leak({"a": b"total = total + x[i]2"}, secret) is not None
-    assert find_leak({"a": b"\n\n y; total=total+x[ i ]"}, secret).where.startswith("a, line 3")
+    assert find_leaks({"a": b"subtotal = total + x[i]"}, secret) == []
+    assert find_leaks({"a": b"total = total + x[i]2"}, secret)
+    (leak,) = find_leaks({"a": b"\n\n y; total=total+x[ i ]"}, secret)
+    assert leak.where == "a, line 3"
+
+
+def test_all_leaks_are_counted_and_a_tagged_cell_gives_its_lines_away(mini, tmp_path):
+    plant_in_lesson(mini, ANSWER, cell=2)
+    checks = mini.lesson("01_first").checks
+    checks.write_text(checks.read_text("utf-8") + f"# {ANSWER}\n", encoding="utf-8")
+    with pytest.raises(TrackError, match="and 1 more such line"):
+        release(mini, tmp_path / "out")
+    path = mini.lesson("02_第二课").notebook
+    data = read_json(path)
+    data["cells"][2]["metadata"]["tags"] = ["public-spec"]
+    write_json(path, data)
+    release(mini, tmp_path / "out")
 
 
 def test_hidden_cells_of_a_lesson_stay_behind(mini, tmp_path):
