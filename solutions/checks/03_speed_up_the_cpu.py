@@ -9,18 +9,10 @@ import itertools
 
 import numpy as np
 
+from hetlab.grading import Case, Correct, Faster, Task, Wrong, close, exact
+
+
 ### BEGIN HIDDEN
-from hetlab.grading import (
-    Case,
-    Correct,
-    Faster,
-    Task,
-    Wrong,
-    close,
-    exact,
-)
-
-
 def unseen(task, cases, criterion=0):
     """Add inputs that feedback never shows."""
     judged = task.criteria[criterion]
