@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 
@@ -16,11 +15,10 @@ def load_ipython_extension(ipython) -> None:
     ----------
     ipython : IPython.core.interactiveshell.InteractiveShell
     """
-    _prefer_forkable_threads()
-    if importlib.util.find_spec("hetlab.widgets"):
-        from .widgets.display import register
+    from .widgets.display import register
 
-        register(ipython)
+    _prefer_forkable_threads()
+    register(ipython)
 
 
 def _prefer_forkable_threads() -> None:

@@ -29,8 +29,13 @@ ADAPTERS = {
     "triton": ("vgpu/frontends/", "devices/"),
     "tvm": ("vgpu/frontends/", "devices/"),
 }
-# Modules of compiled functions: they import their compiler, and are imported inside functions.
-COMPILED = {"timing/ceilings_numba.py": {"numba"}}
+# Modules whose classes or functions are made of an optional library: they may import it, and are
+# themselves imported inside functions only.
+MADE_OF = {
+    "timing/ceilings_numba.py": {"numba"},
+    "widgets/live_distribution.py": {"anywidget", "traitlets"},
+    "widgets/live_roofline.py": {"anywidget", "traitlets"},
+}
 # A peer in a benchmark is what it is compared with; its name is the point.
 BENCH = "bench/"
 
@@ -78,12 +83,12 @@ def test_imports_run_downwards(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HOUSE)))
 def test_a_module_needs_only_the_small_core_to_be_imported(path):
-    allowed = CORE | COMPILED.get(path.relative_to(HOUSE).as_posix(), set())
+    allowed = CORE | MADE_OF.get(path.relative_to(HOUSE).as_posix(), set())
     for name, line in imports(path, top_level=True):
         root = name.split(".")[0]
         known = root in allowed or root == "hetlab" or root in sys.stdlib_module_names
-        compiled = name.replace(".", "/").removeprefix("hetlab/") + ".py"
-        assert compiled not in COMPILED, f"{path}:{line} imports {name} for everybody"
+        module = name.replace(".", "/").removeprefix("hetlab/") + ".py"
+        assert module not in MADE_OF, f"{path}:{line} imports {name} for everybody"
         assert known, f"{path}:{line} imports {name}: import it inside the function that needs it"
 
 

@@ -93,13 +93,13 @@ class Verdict:
         return self.status == "passed"
 
     def summary(self) -> str:
-        """One line: the reason of the first finding that did not pass, or what was proven."""
+        """One line: the reason of the first finding that did not pass, or briefly what was proven."""
         if self.misconception:
             return f"looks like: {self.misconception}"
         for finding in self.findings:
             if finding.passed is False:
                 return finding.text
-        return "; ".join(f.text for f in self.findings if f.text)
+        return "; ".join(f.text.partition(" (")[0] for f in self.findings if f.text)
 
     def __repr__(self) -> str:
         lines = [f"{_MARK[self.status]} {self.task}   {self.points} of {self.of} points"]

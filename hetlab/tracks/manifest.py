@@ -121,8 +121,8 @@ class Track:
 
     @property
     def released(self) -> bool:
-        """Whether this is what students get: no solutions beside the lessons."""
-        return not (self.root / "solutions").is_dir()
+        """Whether this is what students get: lessons of its own, and no solutions beside them."""
+        return bool(self.own) and not (self.root / "solutions").is_dir()
 
     def lesson(self, lesson_id: str) -> Lesson:
         """The lesson of that id; an unknown one lists the close ones."""

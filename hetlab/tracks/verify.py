@@ -27,7 +27,7 @@ import hetlab
 from ..errors import HetlabError, TrackError, optional
 from ..grading import Task, Wrong, fits, judge, mutants, open_submission
 from .build import authored_points, exercise_of, track_notebook
-from .files import digest, write_atomic
+from .files import digest, file_errors, write_atomic
 from .manifest import Lesson, Track
 from .notebooks import notebook_bytes, read_notebook
 from .reading import check_style, check_terms
@@ -98,28 +98,24 @@ def verify(
 def _verify_lesson(track: Track, lesson: Lesson, told: Told) -> LessonReport:
     report = LessonReport(lesson.id)
     began = time.perf_counter()
-    steps = {
-        "exercise in step": _exercise,
-        "points add up": _tasks,
-        "text": _text,
-        "wrong answers rejected": _wrong_answers,
-        "untouched exercise scores 0": _untouched,
-        "solution scores 100 %": _solution,
-        "lesson runs from top to bottom": _runs,
-    }
-    for step, look in steps.items():
+    for step in STEPS:
         told(step)
-        before = len(report.findings)
-        try:
-            look(report, track, lesson, told)
-        except HetlabError as error:
-            report.error(step, error.what + (f". {error.do}" if error.do else ""), error.where)
-        if not any(f.level == "error" for f in report.findings[before:]):
+        if _look(step, report, track, lesson, told):
             report.done.append(step)
-        elif step in ("exercise in step", "points add up"):
+        elif step in FIRST:
             break  # what follows would only repeat the same fault in many words
     report.seconds = round(time.perf_counter() - began, 2)
     return report
+
+
+def _look(step: str, report: LessonReport, track: Track, lesson: Lesson, told: Told) -> bool:
+    """Take one step; whether it added no error."""
+    before = len(report.findings)
+    try:
+        STEPS[step](report, track, lesson, told)
+    except HetlabError as error:
+        report.error(step, error.what + (f". {error.do}" if error.do else ""), error.where)
+    return not any(f.level == "error" for f in report.findings[before:])
 
 
 def _exercise(report: LessonReport, track: Track, lesson: Lesson, told: Told) -> None:
@@ -198,7 +194,8 @@ def _runs(report: LessonReport, track: Track, lesson: Lesson, told: Told) -> Non
     with tempfile.TemporaryDirectory(prefix="hetlab-") as room:
         # A copy: a lesson that writes files must not write them into the track.
         copy = Path(room) / lesson.notebook.name
-        copy.write_bytes(lesson.notebook.read_bytes())
+        with file_errors(lesson.notebook, "copy the lesson"):
+            copy.write_bytes(lesson.notebook.read_bytes())
         environment = {**os.environ, "HETLAB_TRACK": str(track.root), "PYTHONIOENCODING": "utf-8"}
         if "site-packages" not in (home := Path(hetlab.__file__).parent.parent).parts:
             # hetlab may have been found through the current folder, which is another one there.
@@ -245,6 +242,19 @@ def _why(run: subprocess.CompletedProcess, notebook: Path) -> str:
     cell_id = code[int(failed[1])].id if int(failed[1]) < len(code) else "?"
     what = errors[0] if errors else "it ended in an error or took too long"
     return f"code cell {int(failed[1]) + 1} ({cell_id}): {what}"
+
+
+STEPS: dict[str, Callable[[LessonReport, Track, Lesson, Told], None]] = {
+    "exercise in step": _exercise,
+    "points add up": _tasks,
+    "text": _text,
+    "wrong answers rejected": _wrong_answers,
+    "untouched exercise scores 0": _untouched,
+    "solution scores 100 %": _solution,
+    "lesson runs from top to bottom": _runs,
+}
+#: Where these fail, the others need not be tried.
+FIRST = ("exercise in step", "points add up")
 
 
 def _check_release(track: Track, last: LessonReport) -> None:

@@ -153,10 +153,9 @@ def test_numba_threads_survive_the_fork():
 
     pytest.importorskip("numba")
     code = """
-import hetlab, numpy as np
-from types import SimpleNamespace
-from hetlab.magics import load_ipython_extension
-load_ipython_extension(SimpleNamespace())
+import numpy as np
+from hetlab.magics import _prefer_forkable_threads
+_prefer_forkable_threads()
 from numba import njit, prange
 from hetlab.grading import open_submission
 @njit(parallel=True)
