@@ -16,7 +16,8 @@ __all__ = ["main"]
 
 # command -> the module that holds it; loaded only when it is called or listed
 _LAZY = {
-    "bench": "hetlab.bench",
+    "bench": "hetlab.bench.commands",
+    "doctor": "hetlab.devices.commands",
     "lab": "hetlab.tracks.commands",
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",

@@ -19,6 +19,8 @@ def _digits(value: float) -> str:
     """Three significant digits, without an exponent for the range that prefixes leave."""
     if value == 0:
         return "0"
+    # Rounded first: 9.9999 has one digit before the point, 10.0 has two.
+    value = float(f"{value:.3g}")
     if abs(value) >= 100:
         return f"{value:.0f}" if abs(value) < 1e6 else f"{value:.3g}"
     return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"

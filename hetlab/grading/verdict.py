@@ -93,7 +93,7 @@ class Verdict:
         return self.status == "passed"
 
     def summary(self) -> str:
-        """One line: the reason of the first finding that did not pass, or briefly what was proven."""
+        """One line: why the first finding did not pass, or briefly what was proven."""
         if self.misconception:
             return f"looks like: {self.misconception}"
         for finding in self.findings:

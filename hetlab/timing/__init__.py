@@ -12,6 +12,8 @@ _OWNERS = {
     "Calibration": "measurement",
     "Clock": "clock",
     "Comparison": "comparison",
+    "Energy": "energy",
+    "EnergyMeter": "energy",
     "Machine": "stamp",
     "Measurement": "measurement",
     "Peaks": "ceilings",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from hetlab.units import quantity
 __all__ = ["Peaks", "peaks"]
 
 KEYS = ("bandwidth_one", "bandwidth_all", "fp32_one", "fp32_all", "fp64_one", "fp64_all")
+# How long figures with a warning are kept.
+DOUBTFUL_SECONDS = 600
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +94,22 @@ class Peaks:
         here = machine().fingerprint == self.machine.fingerprint
         return "measured" if here else "recorded"
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the figures; with any, `peaks` measures again after ten minutes."""
+        rates = {key: self.rate(key) for key in KEYS if self.samples.get(key)}
+        again = "close other programs and call hetlab.peaks(fresh=True)"
+        found = []
+        unsteady = [key for key, rate in rates.items() if rate.low < 0.8 * rate.value]
+        if unsteady:
+            names = ", ".join(key.replace("_", " on ") for key in unsteady)
+            found.append(f"unsteady: the median is below 80 % of the best run ({names}); {again}")
+        for kind in ("bandwidth", "fp64", "fp32"):
+            one, every = rates.get(f"{kind}_one"), rates.get(f"{kind}_all")
+            if one and every and every.value < 0.9 * one.value:
+                found.append(f"{kind}: all threads are slower than one; {again}")
+        return tuple(found)
+
     def to_json(self) -> str:
         """Everything as JSON text, for `from_json`."""
         return record.dump("peaks", asdict(self))
@@ -130,6 +149,7 @@ class Peaks:
         lines = [f"Peaks of {self.machine.cpu}, {self.label} with {self.method}"]
         lines += [f"  {a:<{wide[0]}}  {b:<{wide[1]}}  {c:<{wide[2]}}".rstrip() for a, b, c in rows]
         lines += [f"  {note}" for note in self.notes]
+        lines += [f"  ! {text}" for text in self.warnings]
         return "\n".join([*lines, f"  taken {self.taken}; machine {self.machine.fingerprint}"])
 
 
@@ -219,6 +239,12 @@ def _kept(place: Path, stamp: Machine, method: str, threads: int) -> Peaks | Non
         found = Peaks.from_json(place.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+    if found.warnings:
+        try:
+            if time.time() - place.stat().st_mtime > DOUBTFUL_SECONDS:
+                return None
+        except OSError:
+            return None
     fits = found.machine.fingerprint == stamp.fingerprint and found.threads == threads
     return found if fits and found.method == method else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 
 from hetlab.timing.clock import system_clock
@@ -37,61 +36,72 @@ def run(threads: int, array_bytes: int, step: Callable[[str], None]):
         B/s and FLOP/s.
     notes : list of str
     """
-    counts = {"one": 1, "all": threads}
+    import numba
+
     before = numba.get_num_threads()
-    samples: dict[str, tuple[float, ...]] = {}
-    step("compiling")
+    counts = {"one": 1, "all": threads}
+    runs: dict[str, tuple[int, Callable[[], float]]] = {}
     try:
         for precision, kind in [("fp64", np.float64), ("fp32", np.float32)]:
+            step(f"compiling the {precision} arithmetic")
             for cores, number in counts.items():
-                step(f"{precision} arithmetic, {number} thread{'s' * (number > 1)}")
                 numba.set_num_threads(number)
-                samples[f"{precision}_{cores}"] = _arithmetic(kind, number)
+                runs[f"{precision}_{cores}"] = number, _arithmetic(kind, number)
         n = array_bytes // 8
+        step(f"3 arrays of {binary_bytes(n * 8)} for the bandwidth")
         arrays = [np.empty(n) for _ in range(3)]
-        for cores, number in reversed(counts.items()):
-            step(f"memory bandwidth, {number} thread{'s' * (number > 1)}")
+        for cores, number in reversed(counts.items()):  # all threads touch the pages first
             numba.set_num_threads(number)
-            samples[f"bandwidth_{cores}"] = _triad(arrays, number)
+            runs[f"bandwidth_{cores}"] = number, _triad(arrays, number)
+        # In turn: another program that runs for a moment then spoils a run of each, not all of one.
+        samples: dict[str, list[float]] = {key: [] for key in runs}
+        for i in range(RUNS):
+            step(f"run {i + 1} of {RUNS}")
+            for key, (number, once) in runs.items():
+                numba.set_num_threads(number)
+                samples[key].append(once())
     finally:
         numba.set_num_threads(before)
     width, chains = shape()
-    return samples, [
+    return {key: tuple(found) for key, found in samples.items()}, [
         f"triad: 3 arrays of {binary_bytes(n * 8)}, {TRIAD_BYTES} bytes an element counted; "
         "write-allocate traffic is not counted",
         f"arithmetic: {chains} chains of multiply-adds in {width}-bit registers, 2 FLOP each",
     ]
 
 
-def _arithmetic(kind: type, threads: int) -> tuple[float, ...]:
-    peak, now = peak_kernel(), system_clock().now
+def _arithmetic(kind: type, threads: int) -> Callable[[], float]:
+    """A function that runs the chains once and returns FLOP/s."""
+    peak, clock = peak_kernel(), system_clock()
     out, m, k = np.ones(threads, kind), kind(0.5), kind(0.25)
-    turns = 1000
 
-    def once() -> float:
-        start = now()
+    def seconds(turns: int) -> float:
+        start = clock.now()
         peak(out, m, k, turns)
-        return (now() - start) * system_clock().tick
+        return max((clock.now() - start) * clock.tick, 1e-9)
 
-    once()  # compiles
-    while (took := once()) < RUN_SECONDS:
-        turns = int(turns * min(10.0, 1.2 * RUN_SECONDS / max(took, 1e-6))) + 1
+    turns = 1000
+    seconds(turns)  # compiles
+    # The best of three: one interrupted run must not pass for a long one.
+    while (took := min(seconds(turns) for _ in range(3))) < RUN_SECONDS:
+        turns = int(turns * min(10.0, 1.2 * RUN_SECONDS / took)) + 1
     work = flops_of(out.itemsize * 8, threads, turns)
-    return tuple(work / once() for _ in range(RUNS))
+    return lambda: work / seconds(turns)
 
 
-def _triad(arrays: list[np.ndarray], threads: int) -> tuple[float, ...]:
-    triad, now = triad_kernel(), system_clock().now
+def _triad(arrays: list[np.ndarray], threads: int) -> Callable[[], float]:
+    """A function that runs the triad once and returns B/s."""
+    triad, clock = triad_kernel(), system_clock()
     a, b, c = arrays
 
-    def once(x, y, z) -> float:
-        start = now()
+    def seconds(x, y, z) -> float:
+        start = clock.now()
         triad(x, y, z, 3.0, threads)
-        return (now() - start) * system_clock().tick
+        return max((clock.now() - start) * clock.tick, 1e-9)
 
-    # The first run of each touches its pages with the threads that will use them.
+    # A page belongs to the memory of the thread that touches it first.
     for x in (a, b, c):
-        once(x, x, x)
+        seconds(x, x, x)
         x.fill(1.0)
-    once(a, b, c)
-    return tuple(TRIAD_BYTES * a.size / once(a, b, c) for _ in range(RUNS))
+    seconds(a, b, c)
+    return lambda: TRIAD_BYTES * a.size / seconds(a, b, c)

@@ -7,6 +7,7 @@ import importlib
 _OWNERS = {
     "Shown": "showing",
     "distribution_figure": "draw_distribution",
+    "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
     "show_distribution": "showing",
     "show_roofline": "showing",

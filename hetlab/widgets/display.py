@@ -28,8 +28,16 @@ def register(ipython) -> None:
         ("hetlab.timing.comparison", "Comparison", comparison_html),
         ("hetlab.timing.ceilings", "Peaks", peaks_html),
         ("hetlab.timing.revealing", "Reveal", reveal_html),
+        ("hetlab.devices.device", "DeviceList", devices_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
+
+
+def devices_html(d) -> str:
+    """A DeviceList: a map of the machine and the same as a table."""
+    from hetlab.widgets.device_map import devices_html as draw
+
+    return draw(d)
 
 
 def measurement_html(m) -> str:
@@ -94,6 +102,7 @@ def peaks_html(p) -> str:
         + "".join(f"<tr style='background:none'>{row}</tr>" for row in rows)
         + "</table>"
         + "".join(f"<div style='{_FOOT}'>{_safe(note)}</div>" for note in notes)
+        + _warnings(p.warnings)
         + "</div>"
     )
 

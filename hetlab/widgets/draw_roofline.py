@@ -55,6 +55,7 @@ def _draw(roof: Roof):
             ha="right",
             color=INK,
             fontsize=9,
+            zorder=2,
         )
     for i, (_, slope) in enumerate(bandwidths):
         style = {"color": INK, "lw": 2} if i == 0 else {"color": FAINT, "lw": 1.2, "ls": "--"}
@@ -104,6 +105,7 @@ def _name_slopes(figure, axes, bandwidths, left: float, bottom: float) -> None:
             rotation_mode="anchor",
             color=INK,
             fontsize=9,
+            zorder=2,
         )
 
 

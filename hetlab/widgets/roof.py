@@ -129,6 +129,8 @@ def roof_of(peaks: Peaks | Roofline, points: Mapping = {}, precision: str = "fp6
         title, source, roofline = "the given ceilings", "modelled", _ordered(peaks)
     elif isinstance(peaks, Peaks):
         title, source, roofline = peaks.machine.cpu, peaks.label, _ceilings(peaks, precision)
+        if peaks.method != "Numba":
+            source += f" with {peaks.method} (lower bounds)"
     else:
         raise InvalidValue(
             "peaks", "a Peaks or a Roofline", peaks, do="hetlab.peaks() measures this machine's."

@@ -70,7 +70,7 @@ def show_roofline(peaks=None, points: Mapping = {}, *, precision: str = "fp64"):
 
         peaks = measured()
     roof = roof_of(peaks, points, precision)
-    return _best(roof, "live_roofline", "RooflineWidget", "draw_roofline", "roofline_figure")
+    return _best(roof, "live_roofline", "roofline_widget", "draw_roofline", "roofline_figure")
 
 
 def show_distribution(*what):
@@ -95,7 +95,7 @@ def show_distribution(*what):
     return _best(
         spread,
         "live_distribution",
-        "DistributionWidget",
+        "distribution_widget",
         "draw_distribution",
         "distribution_figure",
     )
@@ -107,7 +107,7 @@ def _best(data, live: str, widget: str, drawn: str, figure: str):
     if in_notebook():
         try:
             return getattr(import_module(f"hetlab.widgets.{live}"), widget)(data)
-        except ImportError:
+        except MissingLibrary:
             pass  # no anywidget: a figure says the same
     draw: Callable = getattr(import_module(f"hetlab.widgets.{drawn}"), figure)
     try:

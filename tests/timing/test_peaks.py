@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from hetlab.devices import this_cpu
 from hetlab.errors import InvalidValue
 from hetlab.timing import Peaks, ceilings, machine, peaks
 from hetlab.timing.ceilings_numpy import run as run_numpy
@@ -24,7 +25,8 @@ def small(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_peaks_are_kept_for_this_machine_and_measured_again_on_demand(small):
+def test_peaks_are_kept_for_this_machine_and_measured_again_on_demand(small, monkeypatch):
+    monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", 1e9)
     first = peaks(progress=False)
     assert peaks(progress=False) == first
     assert peaks(progress=False, fresh=True).samples != first.samples
@@ -57,6 +59,28 @@ def test_every_figure_has_a_label_a_spread_and_json_there_and_back(small):
     data = json.loads(p.to_json())
     data["machine"]["fingerprint"] = "0" * 12
     assert "recorded" in repr(Peaks.from_json(json.dumps(data)))
+
+
+def made(**samples):
+    return Peaks(samples, 4, "Numba", (), machine(), "2026-01-01T00:00:00+00:00")
+
+
+def test_unsteady_figures_carry_a_warning_and_are_soon_measured_again(small, monkeypatch):
+    assert made(fp64_one=(5.0, 4.9, 5.0), fp64_all=(20.0, 19.0, 18.0)).warnings == ()
+    (unsteady,) = made(fp64_one=(5.0, 3.0, 3.0)).warnings
+    assert "fp64 on one" in unsteady
+    (slower,) = made(fp32_one=(5.0,), fp32_all=(4.0,)).warnings
+    assert "fp32: all threads are slower than one" in slower
+    assert "! " in repr(made(fp32_one=(5.0,), fp32_all=(4.0,)))
+
+    doubtful = Peaks({"fp64_one": (5.0, 1.0, 1.0)}, 4, "Numba", (), machine(), "")
+    place = small / "kept.json"
+    ceilings._keep(place, doubtful)
+    assert ceilings._kept(place, machine(), "Numba", 4) == doubtful
+    assert ceilings._kept(place, machine(), "NumPy and BLAS", 4) is None
+    assert ceilings._kept(place, machine(), "Numba", 5) is None
+    monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", -1)
+    assert ceilings._kept(place, machine(), "Numba", 4) is None
 
 
 def test_without_numba_the_figures_are_labelled_lower_bounds():
@@ -108,6 +132,8 @@ def test_the_machine_code_holds_multiply_adds_on_the_widest_vectors():
     width, chains = shape()
     if width == 128:
         pytest.skip("this processor has no AVX, so it may have no multiply-add")
+    if platform.system() == "Linux":
+        assert width == this_cpu().vector_bits
     register = {512: "zmm", 256: "ymm"}[width]
     peak = peak_kernel()
     for kind, suffix in [(np.float32, "ps"), (np.float64, "pd")]:

@@ -108,3 +108,9 @@ def test_a_slope_is_drift_and_noise_is_not():
         0.2, abs=0.05
     )
     assert drift([x * (1 - 0.3 * i / 90) for i, x in enumerate(noise)]) < -0.1
+
+
+def test_wide_noise_is_seldom_called_drift():
+    draw = random.Random(8)
+    found = [drift([math.exp(0.4 * draw.gauss(0, 1)) for _ in range(60)]) for _ in range(300)]
+    assert sum(f != 0 for f in found) <= 3  # one in a thousand expected

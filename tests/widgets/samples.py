@@ -28,7 +28,7 @@ def comparison():
 def peaks():
     samples = {
         "bandwidth_one": (20e9, 19e9, 18e9),
-        "bandwidth_all": (40e9, 39e9, 30e9),
+        "bandwidth_all": (40e9, 39e9, 38e9),
         "fp64_one": (50e9, 50e9, 49e9),
         "fp64_all": (200e9, 190e9, 180e9),
         "fp32_one": (100e9, 100e9, 99e9),

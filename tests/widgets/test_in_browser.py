@@ -106,18 +106,18 @@ def open_page(browser, site, request):
 
 
 def roofline_state():
-    from hetlab.widgets.live_roofline import RooflineWidget
+    from hetlab.widgets.live_roofline import roofline_widget
     from hetlab.widgets.roof import roof_of
 
-    widget = RooflineWidget(roof_of(peaks(), points()))
+    widget = roofline_widget(roof_of(peaks(), points()))
     return {"roof": widget.roof, "intensity": widget.intensity}
 
 
 def distribution_state():
-    from hetlab.widgets.live_distribution import DistributionWidget
+    from hetlab.widgets.live_distribution import distribution_widget
     from hetlab.widgets.spread import spread_of
 
-    widget = DistributionWidget(spread_of(comparison()))
+    widget = distribution_widget(spread_of(comparison()))
     return {"spread": widget.spread, "show_all": False}
 
 

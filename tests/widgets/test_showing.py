@@ -108,6 +108,14 @@ def test_a_point_is_told_its_share_and_what_binds_it():
     assert roof.source == "modelled"
 
 
+def test_ceilings_that_are_no_peaks_are_called_lower_bounds():
+    from dataclasses import replace
+
+    plain = replace(peaks(), method="NumPy and BLAS")
+    assert "lower bounds" in repr(roof_of(plain))
+    assert "lower bounds" not in repr(roof_of(peaks()))
+
+
 def test_precision_chooses_the_arithmetic_ceilings():
     assert roof_of(peaks(), {}, "fp32").peak == ("fp32, 4 threads", 400e9)
     with pytest.raises(InvalidValue, match="precision"):
