@@ -9,18 +9,10 @@ import itertools
 
 import numpy as np
 
+from hetlab.grading import Case, Correct, Faster, Task, Wrong, close, exact
+
+
 ### BEGIN HIDDEN
-from hetlab.grading import (
-    Case,
-    Correct,
-    Faster,
-    Task,
-    Wrong,
-    close,
-    exact,
-)
-
-
 def unseen(task, cases, criterion=0):
     """Add inputs that feedback never shows."""
     judged = task.criteria[criterion]
@@ -159,7 +151,7 @@ def saxpy_spec(a, x, y):
 
 
 ### END PUBLIC SPEC
-def saxpy_python(a, x, y):
+def plain_saxpy(a, x, y):
     for i in range(len(x)):
         y[i] = a * x[i] + y[i]
 
@@ -181,7 +173,7 @@ saxpy = Task(
     criteria=[
         Correct(saxpy_spec, saxpy_cases, points=2, changes=(2,), agree=close(ulps=4, atol=1e-6)),
         Faster(
-            than=saxpy_python,
+            than=plain_saxpy,
             inputs=lambda rng: (np.float32(0.5), *vectors(rng, 30_000)),
             bands={10: 1},
             against="the loop in Python",
@@ -221,7 +213,7 @@ saxpy.wrong += [
     Wrong("y is replaced, not added to", no_sum, says="The old value of y[i] belongs to the sum."),
     Wrong(
         "a loop that Python itself runs",
-        saxpy_python,
+        lambda a, x, y: plain_saxpy(a, x, y),
         says="The values are right, and the interpreter handles every element. Compile the loop.",
         fails="speed",
     ),
@@ -265,9 +257,9 @@ smooth = Task(
         "Which of the two loops needs a result of its own previous turn? The other one is free.",
         "Time must go step by step. Signals do not know of each other: let the outer loop run "
         "over signals (prange, or plain range) and the inner one over time.",
-        "Keep the last output in a variable: last = signals[s, 0], then for each t "
-        "last = alpha * signals[s, t] + (1 - alpha) * last and store it. "
-        "A signal without samples has no signals[s, 0].",
+        "Begin with a copy of signals, which holds the first samples already. Then for each "
+        "signal s, for t from 1 on: signals[s, t] mixed with the output at t - 1 is the output "
+        "at t.",
     ),
     not_checked="how many threads it uses",
 )
@@ -356,6 +348,10 @@ def one_chain(x, lags):
     return out
 
 
+def one_chain_compiled(x, lags):
+    return compiled(one_chain)(x, lags)
+
+
 def autocorrelation_cases(rng):
     for n, lags in ((1, 1), (5, 2), (3, 7), (0, 3), (17, 4), (64, 64), (1000, 33)):
         yield Case(f"{n} samples, {lags} lags", vectors(rng, n)[0], lags)
@@ -367,7 +363,7 @@ autocorrelation = Task(
     criteria=[
         Correct(autocorrelation_spec, autocorrelation_cases, points=2, agree=close(rtol=1e-4)),
         Faster(
-            than=lambda x, lags: compiled(one_chain)(x, lags),
+            than=one_chain_compiled,
             inputs=lambda rng: (vectors(rng, 16_384)[0], 256),
             bands={3: 2},
             against="one chain of additions a lag, compiled,",
@@ -380,8 +376,9 @@ autocorrelation = Task(
         "Every lag has a sum of its own. Let the inner loop run over lags, so that neighbouring "
         "turns add to different elements of out. (Or allow the compiler to reorder one sum: "
         'fastmath={"reassoc"}.)',
-        "for i in range(x.size): head = x[i : i + lags]; then for each lag below head.size: "
-        "out[lag] += x[i] * head[lag]. The slice ends by itself at the end of x.",
+        "Outer loop over i. Take the slice of x that begins at i and has `lags` elements; at the "
+        "end of x it is shorter by itself. Inner loop over that slice: element number lag, times "
+        "x[i], belongs to out[lag].",
     ),
 )
 ### BEGIN HIDDEN
@@ -424,7 +421,7 @@ autocorrelation.wrong += [
     Wrong("an average instead of a sum", averaged, says="Do not divide by the number of terms."),
     Wrong(
         "one chain of additions",
-        lambda x, lags: compiled(one_chain)(x, lags),
+        lambda x, lags: one_chain_compiled(x, lags),
         says="The values are right, and each addition waits for the one before it.",
         fails="speed",
     ),
@@ -475,7 +472,8 @@ predict_speedup = Task(
     hints=(
         "Two runs, two unknowns: the serial seconds and the parallel seconds.",
         "t1 = s + w and tp = s + w / p. Subtract the two to get w.",
-        "w = (t1 - tp) / (1 - 1 / p), s = t1 - w, and the answer is t1 / (s + w / q).",
+        "t1 - tp is w times (1 - 1/p), which gives w; s is the rest of t1. "
+        "The answer is t1 divided by the seconds on q cores.",
     ),
     not_checked="whether a real program obeys the law: it leaves out the cost of starting threads "
     "and the bandwidth that they share",
@@ -566,8 +564,9 @@ histogram = Task(
         "Give each of them a counter that nobody else touches.",
         "private_counts: prange over the parts; each part walks its own piece of x and adds to its "
         "own row of the table. histogram: the rows of that table, added up.",
-        "Part p holds x[p * n // parts : (p + 1) * n // parts], which leaves nothing out. In the "
-        "loop: table[p, x[i]] += 1. At the end: table.sum(axis=0). Make the table np.int64.",
+        "Part p holds x[p * n // parts : (p + 1) * n // parts], which leaves nothing out. In "
+        "the loop over such a piece, element [p, value] of the np.int64 table grows by 1. "
+        "At the end add its rows up: sum over axis 0.",
     ),
     not_checked="how many threads it uses; a race may stay hidden on a machine with one core",
 )
@@ -796,7 +795,7 @@ heat = Task(
         Correct(heat_spec, heat_cases, points=2, agree=close(ulps=0, rtol=1e-4, atol=1e-5)),
         Faster(
             than=heat_spec,
-            inputs=lambda rng: (field(rng, 600, 600), 10),
+            inputs=lambda rng: (field(rng, 100, 100), 500),
             bands={3: 1},
             against="NumPy's slices",
         ),
@@ -806,8 +805,9 @@ heat = Task(
         "while you write new ones?",
         "Keep two arrays, both begun as copies of u, so that both have the borders. Write the "
         "inside of one from the other, then exchange their names.",
-        "for i in range(1, rows - 1): for j in range(1, columns - 1): new[i, j] = np.float32(0.25) "
-        "* (old[i - 1, j] + ...). After each step: old, new = new, old. Return old.",
+        "i runs from 1 to the last row but one, j likewise. The new [i, j] is np.float32(0.25) "
+        "times the sum of four old neighbours. After each step exchange the two names; after "
+        "the last exchange the result is in the array called old.",
     ),
 )
 ### BEGIN HIDDEN
@@ -920,7 +920,7 @@ attainable = Task(
     hints=(
         "Two limits hold at once. Which of the two decides?",
         "Bytes arrive at `bandwidth` bytes a second and each brings `intensity` FLOP of work.",
-        "np.minimum of peak and intensity * bandwidth.",
+        "np.minimum takes the smaller of two, element by element.",
     ),
 )
 
@@ -949,8 +949,9 @@ classify = Task(
         "First the intensity of each kernel, then the roof above it, then how close it came.",
         "A kernel is limited by memory when intensity * bandwidth is below peak. What it reached "
         "is flops / seconds.",
-        "intensity = flops / moved; roof = attainable(intensity, peak, bandwidth); return "
-        "intensity * bandwidth < peak, flops / seconds / roof.",
+        "Three lines: the intensity, flops by bytes; its roof, as in the task before; and the "
+        "tuple of a comparison (intensity times bandwidth with peak) and a quotient (FLOP/s "
+        "by roof).",
     ),
 )
 ### BEGIN HIDDEN
