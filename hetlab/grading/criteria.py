@@ -172,7 +172,7 @@ class Correct:
         if outcome.place:
             where, line, source = outcome.place
             details.append(f"line {line} of {where}:  {source}")
-        if outcome.printed.strip():
+        if outcome.printed.strip() and kind != "not started":
             details.append("printed " + repr(outcome.printed.strip())[:90])
         return Finding(self.title(), 0, self.points, False, text, kind, tuple(details))
 

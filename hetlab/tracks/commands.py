@@ -174,6 +174,9 @@ def lab(work: Path | None, arguments: tuple[str, ...]) -> None:
     if any(a.kind == "stale" for a in actions):
         click.echo("The track has newer versions of some lessons; get them with: hetlab update")
     command = [sys.executable, "-m", "jupyterlab", *_lab_arguments(work, arguments)]
+    # So that a terminal in JupyterLab finds the command `hetlab`.
+    scripts = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
     sys.stdout.flush()
     if os.name == "nt":  # exec does not wait there
         sys.exit(subprocess.call(command))
@@ -194,6 +197,10 @@ def _lab_arguments(work: Path, given: tuple[str, ...]) -> list[str]:
         arguments.append(f"--ServerApp.root_dir={work}")
         if "default_url" not in names:
             arguments.append("--LabApp.default_url=/lab/tree/START_HERE.ipynb")
+    if os.name == "posix" and "terminado" not in names:
+        # Not a login shell, which would set PATH anew.
+        shell = os.environ.get("SHELL") or "/bin/sh"
+        arguments.append(f"--ServerApp.terminado_settings=shell_command=['{shell}']")
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "allow-root" not in names:
         arguments.append("--allow-root")  # root in a container is the only user there is
     return arguments
