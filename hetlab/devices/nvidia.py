@@ -16,6 +16,7 @@ __all__ = ["Driver", "driver", "nvidia_gpus"]
 
 NAME = "NVIDIA GPU"
 VIRTUAL = "The virtual GPU runs the same kernels; nothing else needs to be done."
+COLAB = "In Colab, choose Runtime, Change runtime type, and a GPU; the virtual GPU works without."
 # FP32 lanes of one multiprocessor (CUDA Programming Guide, "Arithmetic Instructions").
 _LANES = {
     (7, 0): 64,
@@ -156,7 +157,8 @@ def _absent(sources: Sources, no: _NoNvml) -> Absent:
         return Absent("gpu", NAME, no.why, no.do)
     if "not installed" in no.why or "half" in no.why:
         told = "" if seen is not None else "; the list of PCI cards cannot be read here"
-        return Absent("gpu", NAME, f"No NVIDIA driver is installed here{told}.", VIRTUAL)
+        do = COLAB if any(name.startswith("COLAB_") for name in sources.environ) else VIRTUAL
+        return Absent("gpu", NAME, f"No NVIDIA driver is installed here{told}.", do)
     return Absent("gpu", NAME, no.why, no.do)
 
 

@@ -234,10 +234,12 @@ def test_trust_is_remembered_for_these_versions_and_a_failure_is_not(tmp_path, m
     trust._in_process().clear()
     monkeypatch.setattr(trust, "try_compiler", never)
     assert trusted("numba", sources=cached(tmp_path)).key == "numba"
-    kept.write_text('{"state": "works", "unexpected"')
-    trust._in_process().clear()
-    with pytest.raises(AssertionError, match="tried again"):
-        trusted("numba", sources=cached(tmp_path))
+    failed = {**json.loads(kept.read_text()), "state": "broken"}
+    for text in ('{"state": "works", "unexpected"', json.dumps(failed), "[]", ""):
+        kept.write_text(text)
+        trust._in_process().clear()
+        with pytest.raises(AssertionError, match="tried again"):
+            trusted("numba", sources=cached(tmp_path))
 
 
 def test_distrust_names_versions_reason_and_next_step(tmp_path):

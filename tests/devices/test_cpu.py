@@ -147,7 +147,14 @@ def test_one_fact_that_cannot_be_read_leaves_the_others(tmp_path, monkeypatch):
             },
             2.0,
         ),
-        ({"proc/self/cgroup": "0::/../outside", "sys/fs/cgroup/cpu.max": "100000 100000"}, 1.0),
+        (  # a group outside of what this container sees
+            {
+                "proc/self/cgroup": "0::/../outside",
+                "sys/fs/outside/cpu.max": "50000 100000",
+                "sys/fs/cgroup/cpu.max": "100000 100000",
+            },
+            1.0,
+        ),
         ({"sys/fs/cgroup/cpu.max": "garbage"}, None),
         ({}, None),
     ],

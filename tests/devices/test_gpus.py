@@ -121,6 +121,27 @@ def test_a_hidden_gpu_names_the_variable_that_hides_it(tmp_path):
     assert "'7'" in absent.do
 
 
+def test_colab_opened_without_a_gpu_says_where_to_click(tmp_path):
+    at = make(tmp_path, EPYC, environ={"COLAB_RELEASE_TAG": "release-colab"})
+    (absent,) = nvidia_gpus(at)
+    assert "Change runtime type" in absent.do and "virtual GPU" in absent.do
+
+
+def test_the_virtual_gpu_is_present_when_it_loads_and_says_why_when_not(tmp_path, monkeypatch):
+    from hetlab.devices import virtual
+
+    here = {"hetlab.vgpu", "hetlab.vgpu.frontends.nvrtc"}
+    monkeypatch.setattr(
+        virtual.importlib.util, "find_spec", lambda name: name if name in here else None
+    )
+    at = make(tmp_path, EPYC, importer=importer({"hetlab.vgpu": SimpleNamespace()}))
+    assert virtual.virtual_gpu(at).facts == {"status": "present", "languages": ["CUDA C++"]}
+    at = make(tmp_path, EPYC, importer=importer({"hetlab.vgpu": SyntaxError("half written")}))
+    assert "does not load: SyntaxError: half written" in virtual.virtual_gpu(at).why
+    here.clear()
+    assert "not built yet" in virtual.virtual_gpu(at).why
+
+
 SMI = Done(0, "| NVIDIA-SMI 535.104.05   Driver Version: 535.104.05   CUDA Version: 12.2 |\n")
 
 
