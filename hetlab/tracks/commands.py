@@ -197,13 +197,18 @@ def _lab_arguments(work: Path, given: tuple[str, ...]) -> list[str]:
         arguments.append(f"--ServerApp.root_dir={work}")
         if "default_url" not in names:
             arguments.append("--LabApp.default_url=/lab/tree/START_HERE.ipynb")
-    if os.name == "posix" and "terminado" not in names:
-        # Not a login shell, which would set PATH anew.
-        shell = os.environ.get("SHELL") or "/bin/sh"
-        arguments.append(f"--ServerApp.terminado_settings=shell_command=['{shell}']")
+    arguments += _terminal_arguments(names)
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "allow-root" not in names:
         arguments.append("--allow-root")  # root in a container is the only user there is
     return arguments
+
+
+def _terminal_arguments(names: str) -> list[str]:
+    """Terminals of JupyterLab without a login shell, which would set PATH anew."""
+    if os.name != "posix" or "terminado" in names:
+        return []
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    return [f"--ServerApp.terminado_settings=shell_command=['{shell}']"]
 
 
 @click.command()

@@ -22,4 +22,4 @@ def test_every_exercise_is_in_step_with_its_solution():
 @pytest.mark.parametrize("lesson", [lesson.id for lesson in TRACK.own])
 def test_a_lesson_is_verified(lesson):
     report = verify(TRACK, lesson)
-    assert report.ok, repr(report)
+    assert report.passed, repr(report)

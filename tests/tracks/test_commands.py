@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import hetlab.tracks.verify as verify_module
 from hetlab.cli import main
-from hetlab.tracks.commands import _lab_arguments
+from hetlab.tracks.commands import _lab_arguments, _terminal_arguments
 
 from .conftest import read_json, write_json
 
@@ -120,6 +120,7 @@ def test_without_a_work_folder_the_next_step_is_said(hetlab, built):
 
 def test_jupyterlab_opens_the_start_page_unless_the_caller_says_otherwise(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
+    monkeypatch.setattr("hetlab.tracks.commands._terminal_arguments", lambda names: [])
     work = Path("/my work")
     ours = ["--ServerApp.root_dir=/my work", "--LabApp.default_url=/lab/tree/START_HERE.ipynb"]
     given = ("--no-browser", "--port", "8899")
@@ -130,6 +131,15 @@ def test_jupyterlab_opens_the_start_page_unless_the_caller_says_otherwise(monkey
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert _lab_arguments(work, ())[-1] == "--allow-root"
     assert _lab_arguments(work, ("--allow-root",)).count("--allow-root") == 1
+
+
+def test_a_terminal_in_jupyterlab_keeps_the_path_it_is_given(monkeypatch):
+    monkeypatch.setenv("SHELL", "/bin/zsh")
+    given = _terminal_arguments("")
+    assert given == ["--ServerApp.terminado_settings=shell_command=['/bin/zsh']"] * (
+        os.name == "posix"
+    )
+    assert _terminal_arguments("--ServerApp.terminado_settings") == []
 
 
 def test_a_missing_jupyterlab_is_a_sentence(hetlab, built, monkeypatch):
