@@ -78,7 +78,7 @@ def _draw(roof: Roof):
         )
     if roof.points:
         axes.legend(loc="lower right", fontsize=9, framealpha=0.9, edgecolor="#cccccc")
-    axes.set_xlabel("operational intensity (FLOP per byte)")
+    axes.set_xlabel("arithmetic intensity (FLOP per byte)")
     axes.set_ylabel("performance (FLOP/s)")
     axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")

@@ -29,7 +29,7 @@ def _widget_class():
     import traitlets
 
     class RooflineWidget(anywidget.AnyWidget):
-        """A roofline whose slider moves the operational intensity.
+        """A roofline whose slider moves the arithmetic intensity.
 
         Attributes
         ----------

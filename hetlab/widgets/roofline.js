@@ -1,4 +1,4 @@
-// A roofline: logarithmic axes, a slider for the operational intensity, measured points.
+// A roofline: logarithmic axes, a slider for the arithmetic intensity, measured points.
 // The data come from Python; nothing here computes a figure that Python does not state.
 
 const CSS = `
@@ -84,7 +84,7 @@ function render({ model, el }) {
     svg("text", { x: L - 6, y: y + 4, "text-anchor": "end", class: "tick" }, axes, quantity(10 ** p, ""));
   }
   svg("text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, axes,
-    "operational intensity (FLOP per byte)");
+    "arithmetic intensity (FLOP per byte)");
   svg("text", { x: 14, y: (T + H - B) / 2, "text-anchor": "middle",
     transform: `rotate(-90 14 ${(T + H - B) / 2})` }, axes, "performance (FLOP/s)");
 
@@ -152,9 +152,9 @@ function render({ model, el }) {
   const cursor = svg("circle", { r: 7, fill: "none", stroke: "#0072B2", "stroke-width": 3 }, picture);
 
   const control = html("label", { class: "control" }, root);
-  html("span", {}, control, "operational intensity");
+  html("span", {}, control, "arithmetic intensity");
   const slider = html("input", { type: "range", min: Math.log10(left), max: Math.log10(right),
-    step: 0.01, "aria-label": "operational intensity, FLOP per byte, logarithmic" }, control);
+    step: 0.01, "aria-label": "arithmetic intensity, FLOP per byte, logarithmic" }, control);
   const value = html("span", {}, control);
   const answer = html("output", { "aria-live": "polite" }, root);
 
