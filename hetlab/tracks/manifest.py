@@ -20,7 +20,7 @@ import hetlab
 from ..errors import TrackError, UnknownName
 from .fields import Fields, check_requires, lesson_order
 
-__all__ = ["Lesson", "Track", "find_track", "load_track"]
+__all__ = ["Lesson", "Track", "default_work", "find_track", "find_work", "load_track"]
 
 MANIFEST = "track.toml"
 POINTER = ".hetlab/track.json"
@@ -195,6 +195,22 @@ def read_pointer(folder: Path) -> Path | None:
         return Path(os.path.normpath(folder / target))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def find_work(start: str | os.PathLike[str] | None = None) -> Path | None:
+    """The nearest work folder from `start` (or the current folder) upwards, or None."""
+    here = (Path.cwd() if start is None else Path(start)).absolute()
+    return next((f for f in (here, *here.parents) if (f / POINTER).is_file()), None)
+
+
+def default_work(track: Track) -> Path:
+    """Where a learner's copies go when no folder was named: the one they stand in, else ``work``
+    beside the lessons, else (a track that cannot be written to) ``hetlab-work`` right here."""
+    if (found := find_work()) is not None:
+        return found
+    beside = track.root / "work"
+    writable = os.access(beside if beside.exists() else track.root, os.W_OK)
+    return beside if writable else Path.cwd() / "hetlab-work"
 
 
 def _load(path: Path, seen: tuple[Path, ...]) -> Track:

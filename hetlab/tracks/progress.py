@@ -17,18 +17,20 @@ from typing import Any
 
 from ..grading import Verdict
 from .files import make_folder, write_atomic
-from .manifest import POINTER, Track, find_track
+from .manifest import Track, default_work, find_track, find_work
 
 __all__ = ["Progress", "next_hint", "progress", "progress_file", "record"]
 
 
 def progress_file(start: str | os.PathLike[str] | None = None) -> Path | None:
     """The progress file of the work folder around a place, or None outside of one."""
-    here = Path(start or Path.cwd()).absolute()
-    for folder in (here, *here.parents):
-        if (folder / POINTER).is_file():
-            return folder / ".hetlab" / "progress.json"
-    return None
+    work = find_work(start)
+    return work / ".hetlab" / "progress.json" if work else None
+
+
+def _learners_file() -> Path | None:
+    """The same, or that of the work folder beside the track: for somebody in a terminal there."""
+    return progress_file() or progress_file(default_work(find_track()))
 
 
 def record(verdict: Verdict, start: str | os.PathLike[str] | None = None) -> None:
@@ -53,7 +55,7 @@ _hints_without_file: dict[str, int] = {}
 
 def next_hint(task_id: str, steps: int) -> int:
     """The number of the next hint of a task, from 0; after the last it stays there."""
-    file = progress_file()
+    file = _learners_file()
     if file is None:
         step = _hints_without_file.get(task_id, 0)
         _hints_without_file[task_id] = step + 1
@@ -137,7 +139,7 @@ class Progress:
 def progress(track: Track | None = None) -> Progress:
     """What the learner has earned so far, lesson by lesson."""
     track = track or find_track()
-    file = progress_file()
+    file = _learners_file()
     tasks = _read(file)["tasks"] if file and file.exists() else {}
     rows = []
     for lesson in track.lessons:

@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 
 from ..errors import NotebookError, TrackError
 from .files import Action, file_errors, make_folder, write_atomic
-from .manifest import POINTER, Track, read_pointer
+from .manifest import POINTER, Track, default_work, find_work, read_pointer
 from .notebooks import (
     code_cell,
     markdown_cell,
@@ -39,22 +39,6 @@ __all__ = ["base_of", "copies", "default_work", "find_work", "open_work", "start
 
 START = "START_HERE.ipynb"
 BASE = ".hetlab/base"
-
-
-def find_work(start: str | os.PathLike[str] | None = None) -> Path | None:
-    """The nearest work folder from `start` (or the current folder) upwards, or None."""
-    here = (Path.cwd() if start is None else Path(start)).absolute()
-    return next((f for f in (here, *here.parents) if (f / POINTER).is_file()), None)
-
-
-def default_work(track: Track) -> Path:
-    """Where a learner's copies go when no folder was named: the one they stand in, else ``work``
-    beside the lessons, else (a track that cannot be written to) ``hetlab-work`` right here."""
-    if (found := find_work()) is not None:
-        return found
-    beside = track.root / "work"
-    writable = os.access(beside if beside.exists() else track.root, os.W_OK)
-    return beside if writable else Path.cwd() / "hetlab-work"
 
 
 def copies(track: Track) -> dict[str, Path]:

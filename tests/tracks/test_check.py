@@ -49,6 +49,18 @@ def test_hints_come_in_three_steps_and_stay_at_the_last(work):
     assert hint(f"{LESSON}/double", step=1).text == "a"
 
 
+def test_in_the_tracks_own_folder_the_work_beside_it_is_meant(work, monkeypatch):
+    """Somebody in a terminal at the top of the checkout asks for hints and progress."""
+    track = work.parent / "track"
+    (track / "work" / ".hetlab").mkdir(parents=True)
+    (track / "work" / ".hetlab" / "track.json").write_text('{"track": ".."}', encoding="utf-8")
+    monkeypatch.chdir(track / "work")
+    check(f"{LESSON}/double", lambda x: 2 * x)
+    monkeypatch.chdir(track)
+    assert "2 of 6" in repr(progress())
+    assert [hint(f"{LESSON}/double").text for _ in range(2)] == ["a", "b"]
+
+
 def test_under_nbgrader_the_value_is_the_points_and_none_is_an_exception(work, monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert check(f"{LESSON}/double", lambda x: 2 * x) == 2
