@@ -32,6 +32,7 @@ ADAPTERS = {
 # Modules whose classes or functions are made of an optional library: they may import it, and are
 # themselves imported inside functions only.
 MADE_OF = {
+    "bench/_vgpu_kernels.py": {"numba"},
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},

@@ -17,7 +17,8 @@ _NOT_SUBJECTS = {"commands"}
 
 def subjects() -> list[str]:
     """What can be benched: the modules of this folder that have a ``main``."""
-    names = {m.name for m in pkgutil.iter_modules(_folder)} - _NOT_SUBJECTS
+    names = {m.name for m in pkgutil.iter_modules(_folder) if not m.name.startswith("_")}
+    names -= _NOT_SUBJECTS
     return sorted(n for n in names if hasattr(importlib.import_module(f"hetlab.bench.{n}"), "main"))
 
 
