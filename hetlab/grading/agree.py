@@ -28,6 +28,8 @@ class Difference:
         Both, as short texts.
     wrong, size : int
         For ``value``: how many elements differ, of how many.
+    inside : str
+        The name of the input that it lies in, when a function works in place.
     """
 
     kind: str
@@ -36,10 +38,11 @@ class Difference:
     got: str = ""
     wrong: int = 1
     size: int = 1
+    inside: str = ""
 
     def sentence(self, name: str, *, public: bool = True) -> str:
         """The difference in words; hidden inputs show no values."""
-        at = f"{name}{self.path}"
+        at = f"{self.inside}{self.path} after {name}" if self.inside else f"{name}{self.path}"
         if self.kind == "nothing":
             return f"{name} returned None; is a return statement missing?"
         if self.kind in ("type", "dtype", "shape", "length"):

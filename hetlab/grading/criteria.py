@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -90,7 +90,7 @@ class Correct:
         for position, e, g in zip(self.changes, expected.after, got.after):
             found = self.agree(e, g)
             if found:
-                return _inside(found, self.argument(position))
+                return replace(found, inside=self.argument(position))
         return None
 
     def argument(self, position: int) -> str:
@@ -194,13 +194,6 @@ class Correct:
             text = difference.sentence(f"{name}(...)", public=case.public)
             return difference.kind, on + text
         return "", ""
-
-
-def _inside(difference: Difference, name: str) -> Difference:
-    """Say which of the changed inputs a difference lies in."""
-    from dataclasses import replace
-
-    return replace(difference, path=f", {name}{difference.path}")
 
 
 def _not_returned(name: str, outcome: Outcome) -> str:
