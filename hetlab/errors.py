@@ -28,7 +28,9 @@ __all__ = [
     "optional",
 ]
 
-_short = reprlib.Repr(maxstring=120, maxother=120, maxlist=8, maxdict=8)
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 120
+_short.maxlist = _short.maxdict = 8
 
 
 class HetlabError(Exception):

@@ -1,0 +1,141 @@
+"""Judge a submission against a task."""
+
+from __future__ import annotations
+
+import platform
+
+from ..errors import one_line
+from .criteria import Correct
+from .submission import Submission
+from .task import Task, Trial, Wrong
+from .verdict import Finding, Verdict
+
+__all__ = ["SEED", "fits", "judge"]
+
+#: The seed of the inputs of an ordinary check, so that it can be repeated.
+SEED = 1
+
+#: Kinds of a wrong result, as against "speed" and other families.
+WRONG_RESULT = frozenset(
+    {"value", "nothing", "type", "dtype", "shape", "length", "mutated", "raised"}
+)
+
+_NEXT = {
+    "missing": "Run the cell that defines it, and check the spelling of its name.",
+    "not started": "Replace the lines below YOUR CODE HERE with your own.",
+    "nothing": "End the function with a return statement.",
+    "type": "Compare what your function returns with what the specification returns.",
+    "dtype": "Create the result with the dtype of the inputs: np.empty_like(x), dtype=x.dtype.",
+    "shape": "Compare the shape of your result with the shape in the specification.",
+    "mutated": "Write into a new array, or into a copy made with x.copy().",
+    "raised": "Call the function yourself with the input above and read the whole traceback.",
+    "timeout": "Look for a loop whose condition never becomes false.",
+    "flood": "Remove the print from the loop, or print once in a thousand turns.",
+    "died": "Compiled code does not check indices: run it once with @njit(boundscheck=True).",
+    "value": "Work the smallest failing input out by hand and compare it line by line.",
+    "speed": "Right but slow: count the bytes it moves and the Python calls it makes.",
+}
+
+
+def judge(task: Task, submission: Submission, *, lesson: str = "", seed: int = SEED) -> Verdict:
+    """Judge a submission.
+
+    Parameters
+    ----------
+    task : Task
+    submission : Submission
+        Open; it is left open.
+    lesson : str
+        The lesson's id, which makes the task's name an id.
+    seed : int
+        Seed of the inputs.
+
+    Returns
+    -------
+    Verdict
+        Always: a fault of the check itself is a verdict of status ``error``.
+    """
+    trial = Trial(task, submission, seed)
+    submission.time_limit = task.time_limit
+    findings: list[Finding] = []
+    broken = False
+    for criterion in task.criteria:
+        if criterion.needs_right and not all(f.passed for f in findings):
+            text = "looked at once the values are right"
+            findings.append(Finding(criterion.title(), 0, criterion.points, None, text))
+            continue
+        try:
+            findings.append(criterion.judge(trial))
+        except Exception as fault:
+            broken = True
+            text = f"the check itself failed, which is not your mistake: {one_line(fault)}"
+            findings.append(Finding(criterion.title(), 0, criterion.points, None, text, "check"))
+    failed = next((f for f in findings if f.passed is False), None)
+    mistake = _recognise(task, trial, failed) if failed else None
+    name = f"{lesson}/{task.name}" if lesson else task.name
+    return Verdict(
+        task=name,
+        status=_status(findings, broken),
+        findings=tuple(findings),
+        misconception=mistake.name if mistake else "",
+        says=mistake.says if mistake else "",
+        look=_look(name, task, failed, broken) if failed or broken else "",
+        proof=_proof(task, seed) if not failed or failed.kind != "not started" else "",
+        title=task.title,
+    )
+
+
+def _status(findings: list[Finding], broken: bool) -> str:
+    if broken:
+        return "error"
+    if findings and all(f.passed for f in findings):
+        return "passed"
+    if any(f.kind == "not started" for f in findings):
+        return "not started"
+    return "partial" if any(f.points for f in findings) else "failed"
+
+
+def _recognise(task: Task, trial: Trial, failed: Finding) -> Wrong | None:
+    for criterion in task.criteria:
+        if isinstance(criterion, Correct):
+            found = criterion.recognise(trial, task.wrong)
+            if found:
+                return found
+    # A misconception about speed has the right values, so only its family tells it.
+    if failed.kind not in WRONG_RESULT:
+        family = [w for w in task.wrong if w.fails == failed.kind]
+        return family[0] if len(family) == 1 else None
+    return None
+
+
+def _look(name: str, task: Task, failed: Finding | None, broken: bool) -> str:
+    if broken or failed is None:
+        return "Tell the author of this track, with the text above."
+    step = _NEXT.get(failed.kind, "")
+    if task.hints and failed.kind != "missing":
+        step += f' hetlab.hint("{name}") gives a hint.'
+    return step.strip()
+
+
+def _proof(task: Task, seed: int) -> str:
+    import numpy
+
+    where = f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.machine()}"
+    text = f"Obtained on the CPU ({where}) with inputs of seed {seed}."
+    return text + (f" Not checked: {task.not_checked}." if task.not_checked else "")
+
+
+def fits(verdict: Verdict, wrong: Wrong) -> str:
+    """Why a verdict does not reject a wrong answer for the stated reason; empty when it does."""
+    if verdict.passed or verdict.points == verdict.of:
+        return "it passes"
+    if verdict.status in ("error", "not started"):
+        return f"its verdict is {verdict.status!r}"
+    kinds = [f.kind for f in verdict.findings if f.passed is False]
+    allowed = WRONG_RESULT if wrong.fails == "value" else {wrong.fails}
+    if not any(kind in allowed for kind in kinds):
+        return f"it is rejected for {', '.join(kinds)}, not for {wrong.fails}"
+    if wrong.says and verdict.misconception != wrong.name:
+        named = verdict.misconception or "no misconception"
+        return f"the verdict names {named!r} instead of it"
+    return ""

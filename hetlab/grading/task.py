@@ -1,0 +1,158 @@
+"""A task: what is asked, how an answer is judged, and the wrong answers it must reject."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import InvalidValue
+
+if TYPE_CHECKING:
+    from .submission import Submission
+    from .verdict import Finding
+
+__all__ = ["Case", "Criterion", "Task", "Trial", "Wrong"]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+@dataclass(frozen=True, init=False)
+class Case:
+    """One set of inputs.
+
+    Parameters
+    ----------
+    label : str
+        What is special about it, as a verdict shows it: ``"n = 17"``.
+    *inputs : object
+        The arguments of the call.
+    public : bool
+        Whether a verdict may show its values.
+    """
+
+    label: str
+    inputs: tuple
+    public: bool
+
+    def __init__(self, label: str, *inputs: Any, public: bool = True) -> None:
+        object.__setattr__(self, "label", label)
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "public", public)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer that a check must reject: a named misconception or a mutant.
+
+    Parameters
+    ----------
+    name : str
+        The misconception in a few words: "x and y swapped".
+    function : callable or dict
+        The wrong answer, or one for each name that is handed in.
+    says : str
+        What the verdict tells a learner who made this mistake.
+    fails : str
+        The kind of finding that must reject it: ``value`` (or any other wrong result),
+        ``speed``, or the ``kind`` of a criterion of your own.
+    when : callable, optional
+        ``when(expected, got) -> bool``: recognises the mistake from the answer, for mistakes
+        whose result is not the same each time (races).  Without it the answer must equal
+        what `function` gives.
+    """
+
+    name: str
+    function: Any
+    says: str = ""
+    fails: str = "value"
+    when: Callable[[Any, Any], bool] | None = None
+
+
+@dataclass
+class Trial:
+    """One judging of one submission: what the criteria share."""
+
+    task: Task
+    submission: Submission
+    seed: int
+    #: Filled by criteria: (case, expected, outcome) of every call made so far.
+    calls: list = field(default_factory=list)
+
+    def rng(self, salt: str = "") -> Any:
+        """A generator that depends on the task, the seed and `salt` only."""
+        import numpy as np
+
+        return np.random.default_rng([self.seed, zlib.crc32(f"{self.task.name}/{salt}".encode())])
+
+
+class Criterion(Protocol):
+    """One thing that is judged, worth `points`.
+
+    ``kind`` is the family of reasons it rejects for; ``needs_right`` says that it is
+    looked at only after all criteria before it have passed.
+    """
+
+    points: int
+    kind: str
+    needs_right: bool
+
+    def judge(self, trial: Trial) -> Finding:
+        """Look at the submission and say what was found."""
+
+    def title(self) -> str:
+        """What is judged, in a few words."""
+
+
+@dataclass(eq=False)
+class Task:
+    """What a learner is asked for, and everything that belongs to judging it.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case identifier; with its lesson it is the task's id and is never used again.
+    title : str
+        What to do, beginning with a verb.
+    criteria : sequence of Criterion
+        What is judged, in order.
+    hints : sequence of str
+        Three steps: a nudge, the idea, nearly the code.
+    hands_in : sequence of str
+        Names looked up in the notebook.  Default: the task's own name.
+    wrong : list of Wrong
+        At least two named misconceptions.
+    not_checked : str
+        What a passing verdict does not prove, for its last line.
+    time_limit : float
+        Seconds a single call may take, compilation included.
+    """
+
+    name: str
+    title: str
+    criteria: Sequence[Criterion] = ()
+    hints: Sequence[str] = ()
+    hands_in: Sequence[str] = ()
+    wrong: list[Wrong] = field(default_factory=list)
+    not_checked: str = ""
+    time_limit: float = 20.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise InvalidValue("name", "a lower-case identifier such as 'saxpy'", self.name)
+        self.criteria = list(self.criteria)
+        self.wrong = list(self.wrong)
+        self.hints = _texts(self.hints)
+        self.hands_in = _texts(self.hands_in) or (self.name,)
+
+    @property
+    def points(self) -> int:
+        """The most that it can earn."""
+        return sum(c.points for c in self.criteria)
+
+
+def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
+    # A forgotten comma turns a tuple of one text into a text.
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,177 @@
+"""The learner's side of a check: a small loop that calls their functions when asked.
+
+It runs in a process of its own (a fork of the notebook's kernel, or a sandbox),
+so a function that never returns, crashes the interpreter or prints without end
+costs that process and nothing else.  It knows no expected value and no clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import wire
+
+__all__ = ["OUTPUT_LIMIT", "OutputFlood", "perform", "serve"]
+
+#: Characters a function may print in one call before it is stopped.
+OUTPUT_LIMIT = 200_000
+#: Characters of it that a verdict keeps.
+_KEEP = 2_000
+#: Frames of these files are not the learner's.
+_LIBRARIES = (
+    str(Path(os.__file__).parent),
+    str(Path(__file__).parent),
+    str(Path(np.__file__).parents[1]),
+    "<frozen",
+    "<string>",
+)
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class OutputFlood(BaseException):
+    """Raised inside a function that prints more than the limit.
+
+    It derives from BaseException so that ``except Exception`` in a learner's
+    loop does not swallow it.
+    """
+
+
+class _Capped(io.TextIOBase):
+    """Standard output that remembers a little and stops a flood."""
+
+    def __init__(self, limit: int) -> None:
+        self.kept: list[str] = []
+        self.size, self.limit = 0, limit
+
+    def write(self, text: str) -> int:
+        if self.size < _KEEP:
+            self.kept.append(text[: _KEEP - self.size])
+        self.size += len(text)
+        if self.size > self.limit:
+            raise OutputFlood
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+    def text(self) -> str:
+        return "".join(self.kept)
+
+
+def perform(action: Callable, inputs: list, limit: int = OUTPUT_LIMIT) -> dict[str, Any]:
+    """Call `action` on `inputs` and tell what happened, as a message for the judge.
+
+    Returns
+    -------
+    dict
+        ``status`` is ``returned``, ``raised`` or ``flood``; ``value`` the result;
+        ``changed`` maps the position of each input that the call altered to its
+        new value; ``printed`` holds the beginning of what it printed.
+    """
+    before = [_copy(v) for v in inputs]
+    out = _Capped(limit)
+    reply: dict[str, Any] = {"status": "returned", "value": None}
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            reply["value"] = action(*inputs)
+    except OutputFlood:
+        reply["status"] = "flood"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        reply.update(status="raised", **_explain(error))
+    changed = {i: v for i, v in enumerate(inputs) if not _same(before[i], v)}
+    return {**reply, "changed": changed, "printed": out.text()}
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return type(value)(_copy(v) for v in value)
+    if isinstance(value, dict):
+        return {k: _copy(v) for k, v in value.items()}
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal to the bit: a NaN equals itself, 0.0 differs from -0.0."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and _bits(a) == _bits(b)
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    return a is b or bool(a == b) or (a != a and b != b)
+
+
+def _bits(array: np.ndarray) -> memoryview:
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def _explain(error: BaseException) -> dict[str, Any]:
+    """The error, and the innermost line of it that the learner wrote."""
+    import linecache
+
+    lines = [x for x in _ANSI.sub("", str(error)).splitlines() if x.strip()]
+    place = None
+    frame = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        if not code.co_filename.startswith(_LIBRARIES):
+            text = linecache.getline(code.co_filename, frame.tb_lineno).strip()
+            place = [code.co_name, frame.tb_lineno, text]
+        frame = frame.tb_next
+    message = "\n".join(lines[:6])[:600]
+    return {"error": type(error).__name__, "message": message, "place": place}
+
+
+def serve(
+    namespace: Mapping[str, Any], sock: socket.socket, output_limit: int = OUTPUT_LIMIT
+) -> None:
+    """Answer the judge until it hangs up.
+
+    Requests: ``{"do": "call", "name", "inputs"}``; ``{"do": "launch", "name", "grid",
+    "block", "inputs"}``; ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}``
+    performs it and answers only that it is done, ``{"do": "fetch"}`` hands over the result.
+    """
+    staged: dict[str, Any] = {}
+    result: dict[str, Any] = {}
+    while True:
+        try:
+            request = wire.recv(sock)
+        except wire.Closed:
+            return
+        what = request["do"]
+        if what == "stage":
+            staged, reply = request["request"], {"status": "staged"}
+        elif what == "go":
+            result = _run(namespace, staged, output_limit)
+            reply = {"status": "done"}
+        elif what == "fetch":
+            reply, result = result, {}
+        else:
+            reply = _run(namespace, request, output_limit)
+        try:
+            wire.send(sock, reply)
+        except wire.TooLarge as size:
+            wire.send(sock, {"status": "too large", "message": str(size)})
+
+
+def _run(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> dict[str, Any]:
+    target = namespace.get(request["name"])
+    if request["do"] == "launch":
+        try:
+            target = target[tuple(request["grid"]), tuple(request["block"])]
+        except Exception as error:
+            return {"status": "raised", **_explain(error), "changed": {}, "printed": ""}
+    return perform(target, request["inputs"], limit)
