@@ -1,0 +1,315 @@
+"""``numba.cuda`` on a machine without a driver: unmodified programs, the virtual GPU.
+
+Numba compiles without a GPU; only at the driver's door does it stop.  Seven names
+are replaced there, in memory and only where there is no driver:
+
+===============================================  =====================================
+``Driver._cuda_python_wrap_fn``                  the ``cu*`` functions (``driver.py``)
+``driver.ExperimentalDevice``                    what a device says of itself
+``driver.ManagedMemory``                         host and device addresses differ here
+``CUDACodeLibrary.get_cufunc``                   PTX is kept instead of a loaded cubin
+``dispatcher.launch``                            the launch
+``dispatcher._Kernel.launch``                    which Python arguments a launch has
+``devicearray._to_strided_memory_view``          host arrays as arguments, not copied
+``dispatcher.compile_cuda``                      line numbers are always kept
+===============================================  =====================================
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+
+import numpy as np
+
+from hetlab.vgpu.device import CAPABILITY, Origin, device
+from hetlab.vgpu.frontends import numba_names
+from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
+from hetlab.vgpu.launch import Kernel
+from hetlab.vgpu.occupancy import occupancy
+from hetlab.vgpu.resources import resources
+
+__all__ = ["install", "installed"]
+
+_installed: list[VirtualDriver] = []
+_local = threading.local()  # .launch: the _Launch that is being prepared
+
+
+def installed() -> bool:
+    """Whether Numba's launches go to the virtual GPU."""
+    return bool(_installed)
+
+
+class _Launch:
+    """What belongs to one launch while Numba prepares its arguments."""
+
+    def __init__(self, kernel, args) -> None:
+        self.kernel, self.args = kernel, args
+        self.held: list[int] = []  # addresses to free afterwards
+        self.spans: list[tuple[int, int]] = []  # host memory that is adopted
+
+
+class VirtualKernel:
+    """Stands for ``cuda.core.Kernel``: PTX instead of a handle of loaded code."""
+
+    def __init__(self, library) -> None:
+        self.library, self.name = library, library._entry_name
+        self.ptx = numba_names.library_ptx(library)
+        self.engine = Kernel(self.ptx, self.name)
+        self.handle = _installed[0]._handle()
+        _installed[0].kernels[self.handle] = self
+
+    @functools.cached_property
+    def resources(self):
+        """Registers and memory; zeros when the assembler cannot tell."""
+        try:
+            return resources(self.ptx, self.name)
+        except Exception:  # a figure for the occupancy only: the launch needs none of it
+            return None
+
+    @functools.cached_property
+    def attributes(self):
+        got = self.resources
+        registers = got.registers if got else 0
+        limit = 65536 // max(registers, 1) // 32 * 32
+        return types.SimpleNamespace(
+            num_regs=registers,
+            const_size_bytes=got.constant if got else 0,
+            local_size_bytes=got.stack if got else 0,
+            shared_size_bytes=self.engine.shared_bytes,
+            max_threads_per_block=min(1024, limit),
+        )
+
+    def occupancy(self, threads: int, dynamic_shared: int):
+        shared = self.engine.shared_bytes + dynamic_shared
+        registers = self.attributes.num_regs
+        return occupancy(threads, registers, shared, CAPABILITY)
+
+    def symbol(self, name: str) -> tuple[int, int] | None:
+        """Address and size of a variable of the module."""
+        return self.engine.global_address(name, device().memory)
+
+    @functools.cached_property
+    def names(self):
+        return numba_names.symbol_names(self.library.get_llvm_str())
+
+
+class VirtualObject:
+    """Stands for ``cuda.core.ObjectCode``."""
+
+    def __init__(self, kernel: VirtualKernel) -> None:
+        self.kernel, self.handle = kernel, kernel.handle
+
+    def get_kernel(self, name: str) -> VirtualKernel:
+        return self.kernel
+
+
+def _make_function(numba_driver):
+    class VirtualFunction(numba_driver.Function):
+        """A kernel whose registers are looked up only when somebody asks."""
+
+        __slots__ = ("__weakref__",)
+
+        def __init__(self, module, kernel, name) -> None:
+            self.module, self.kernel, self.name = module, kernel, name
+            self.handle = kernel.handle
+
+        @property
+        def attrs(self):
+            has = self.kernel.attributes
+            return numba_driver.FuncAttr(
+                regs=has.num_regs,
+                shared=has.shared_size_bytes,
+                local=has.local_size_bytes,
+                const=has.const_size_bytes,
+                maxthreads=has.max_threads_per_block,
+            )
+
+    return VirtualFunction
+
+
+def _get_cufunc(function, devices):
+    def get_cufunc(self):
+        if self._entry_name is None:
+            raise RuntimeError("a device function is not a kernel and has no entry to launch")
+        context = devices.get_context()
+        found = self._cufunc_cache.get(context.device.id)
+        if found is None:
+            kernel = VirtualKernel(self)
+            module = context.create_module_image(
+                VirtualObject(kernel), self._setup_functions, self._teardown_functions
+            )
+            found = function(module, kernel, self._entry_name)
+            self._cufunc_cache[context.device.id] = found
+        return found
+
+    return get_cufunc
+
+
+def _launch(stream, config, kernel, *values) -> None:
+    """Replaces ``cuda.core.launch``."""
+    now: _Launch | None = getattr(_local, "launch", None)
+    python = getattr(now.kernel, "py_func", None) if now else None
+    name = python.__name__ if python else kernel.name
+    origin = Origin(
+        name,
+        "Numba",
+        kernel.ptx,
+        kernel.name,
+        home=numba_names.home(python) if python else None,
+        names=lambda: kernel.names,
+    )
+
+    def arrays():
+        if now is None or now.kernel.extensions:
+            return ()
+        count = len(now.args)
+        names = python.__code__.co_varnames[:count] if python else ()
+        names = [*names, *(f"argument {i}" for i in range(len(names), count))]
+        return numba_names.array_args(names, now.kernel.argument_types, values)
+
+    device().launch(
+        kernel.engine,
+        origin,
+        config.grid,
+        config.block,
+        [_parameter(value) for value in values],
+        arrays=arrays,
+        dynamic_shared=config.shmem_size or 0,
+        cooperative=bool(config.is_cooperative),
+    )
+
+
+def _parameter(value):
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, bool) else value
+    if hasattr(value, "value"):  # ctypes: the very bytes that the driver would be given
+        return bytes(value)
+    return 0 if value is None else int(value)
+
+
+def _remembering(launch):
+    """Let a launch know its Python arguments, and free what it borrowed."""
+
+    @functools.wraps(launch)
+    def remembered(self, args, *rest, **more):
+        before = getattr(_local, "launch", None)
+        now = _local.launch = _Launch(self, args)
+        try:
+            return launch(self, args, *rest, **more)
+        finally:
+            _local.launch = before
+            for address in now.held:
+                device().memory.free(address)
+
+    return remembered
+
+
+def _host_views(devicearray, numba_driver):
+    original = devicearray._to_strided_memory_view
+
+    def view(obj, stream=0, copy=None, user_explicit=False):
+        """A host array as an argument; ``copy=None`` is an ``In``, which stays unchanged."""
+        foreign = numba_driver.is_device_memory(obj) or hasattr(obj, "__cuda_array_interface__")
+        if foreign or not isinstance(obj, (np.ndarray, np.generic)):
+            return original(obj, stream, copy is None or copy, user_explicit)
+        host = np.asanyarray(obj)
+        devicearray.sentry_contiguous(devicearray.array_core(host))
+        _warn_of_copies(devicearray, obj, copy)
+        now: _Launch | None = getattr(_local, "launch", None)
+        memory, shape, strides = device().memory, host.shape, host.strides
+        first = host.__array_interface__["data"][0]
+        span = (first, first + host.nbytes)
+        alone = now is not None and not any(a < span[1] and span[0] < b for a, b in now.spans)
+        in_place = copy is not None and alone and isinstance(obj, np.ndarray)
+        if in_place and host.flags.writeable:
+            address = memory.adopt(host)
+            now.spans.append(span)
+            _mark_unwritten(memory, address, host)
+        else:
+            address = memory.alloc(max(host.nbytes, 1)) if host.size else 0
+            in_place = False
+            if copy is not False and host.size:
+                dense = host.view(np.int64) if host.dtype.kind in "mM" else host
+                memory.write(address, dense.tobytes("A"))
+        if now is not None and address:
+            now.held.append(address)
+        flags = host.flags
+        shim = devicearray._StridedMemoryViewShim(
+            ptr=address,
+            shape=shape,
+            dtype=host.dtype,
+            size=host.size,
+            _layout=devicearray._StridedLayoutShim(
+                strides_in_bytes=strides,
+                is_contiguous_c=flags.c_contiguous,
+                is_contiguous_f=flags.f_contiguous,
+                is_contiguous_any=flags.c_contiguous or flags.f_contiguous,
+            ),
+        )
+        return shim, not in_place
+
+    return view
+
+
+def _warn_of_copies(devicearray, obj, copy) -> None:
+    config = devicearray.config
+    if copy is False or config.DISABLE_PERFORMANCE_WARNINGS:
+        return
+    if config.CUDA_WARN_ON_IMPLICIT_COPY and isinstance(obj, np.ndarray):
+        devicearray.warn(
+            devicearray.NumbaPerformanceWarning(
+                "Host array used in CUDA kernel will incur copy overhead to/from device."
+            )
+        )
+
+
+def _mark_unwritten(memory, address: int, array: np.ndarray) -> None:
+    from hetlab.vgpu.uninitialised import written
+
+    known = written(array)
+    if known is not None and not known.all():
+        memory.find(address).written = known
+
+
+def install() -> None:
+    """Let ``numba.cuda`` run on the virtual GPU; a second call does nothing."""
+    if _installed:
+        return
+    from numba.cuda import codegen, dispatcher
+    from numba.cuda.cudadrv import devicearray, devices
+    from numba.cuda.cudadrv import driver as numba_driver
+
+    virtual = VirtualDriver(numba_driver)
+    singleton = numba_driver.driver
+    numba_driver._logger = numba_driver.make_logger()
+    singleton.is_initialized, singleton.initialization_error = True, None
+    numba_driver.Driver._cuda_python_wrap_fn = lambda self, name: virtual.lookup(name)
+    numba_driver.ExperimentalDevice = VirtualDevice
+
+    class ManagedMemory(numba_driver.ManagedMemory):
+        def __init__(self, context, pointer, size, owner=None, finalizer=None):
+            super().__init__(context, pointer, size, owner, finalizer)
+            self._bufptr_ = virtual.managed_host(pointer)
+
+    numba_driver.ManagedMemory = ManagedMemory
+    function = _make_function(numba_driver)
+    codegen.CUDACodeLibrary.get_cufunc = _get_cufunc(function, devices)
+    dispatcher.launch = _launch
+    dispatcher._Kernel.launch = _remembering(dispatcher._Kernel.launch)
+    devicearray._to_strided_memory_view = _host_views(devicearray, numba_driver)
+    devicearray._make_strided_memory_view = lambda obj, *, stream_ptr: types.SimpleNamespace(
+        ptr=obj.__array_interface__["data"][0]
+    )
+
+    compile_cuda = dispatcher.compile_cuda
+
+    @functools.wraps(compile_cuda)
+    def with_lines(*args, **options):
+        if not options.get("debug"):
+            options["lineinfo"] = True
+        return compile_cuda(*args, **options)
+
+    dispatcher.compile_cuda = with_lines
+    _installed.append(virtual)
