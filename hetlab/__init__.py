@@ -11,7 +11,13 @@ import importlib
 __version__ = "0.1.0"
 
 # public name -> the module that owns it
-_OWNERS: dict[str, str] = {}
+_OWNERS: dict[str, str] = {
+    "empty": "hetlab.vgpu.uninitialised",
+    "profile": "hetlab.vgpu.profile",
+    "raw_kernel": "hetlab.vgpu.frontends.raw_kernel",
+    "sanitize": "hetlab.vgpu.profile",
+    "use_virtual_gpu": "hetlab.vgpu.frontends.switch",
+}
 
 __all__ = sorted(_OWNERS)
 

@@ -7,8 +7,11 @@ release of one of them breaks one file.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
-__all__ = ["real_gpu"]
+from hetlab.errors import InvalidValue
+
+__all__ = ["on_virtual_gpu", "real_gpu", "unoptimised"]
 
 
 @functools.cache
@@ -26,3 +29,37 @@ def real_gpu() -> str | None:
     except Exception:  # no driver: the bindings raise a kind of their own, by release
         return "no NVIDIA driver is installed"
     return None if not int(status) and count else "the NVIDIA driver finds no GPU"
+
+
+def _kind(launch) -> str:
+    """The framework that a launch belongs to: the first part of its type's module."""
+    return type(launch).__module__.partition(".")[0]
+
+
+def on_virtual_gpu(launch: Callable) -> Callable:
+    """The same launch, on the virtual GPU also where there is a real one."""
+    if _kind(launch) == "cupy":
+        from hetlab.vgpu.frontends.raw_kernel import of_cupy
+
+        return of_cupy(launch)
+    if real_gpu() is None:
+        if _kind(launch) == "numba":
+            from hetlab.vgpu.frontends.numba_direct import direct
+
+            return direct(launch)
+        return launch
+    from hetlab.vgpu.frontends.switch import use_virtual_gpu
+
+    use_virtual_gpu()
+    return launch
+
+
+def unoptimised(launch: Callable) -> Callable:
+    """The same launch of a kernel that is compiled without optimisation."""
+    if _kind(launch) == "numba":
+        from hetlab.vgpu.frontends.numba_direct import without_optimisation
+
+        return without_optimisation(launch)
+    if hasattr(launch, "without_optimisation"):
+        return launch.without_optimisation()
+    raise InvalidValue("launch", "a configured kernel, as in kernel[grid, block]", launch)

@@ -161,14 +161,16 @@ def _last_file(text: str) -> int:
     return max((int(n) for n in re.findall(r"^\s*\.file\s+(\d+)", text, re.M)), default=0)
 
 
-def library_ptx(library) -> str:
+def library_ptx(library, capability: tuple[int, int] | None = None) -> str:
     """The PTX of a compiled Numba kernel together with everything it links.
 
     Parameters
     ----------
     library : numba.cuda.codegen.CUDACodeLibrary
+    capability : (int, int), optional
+        What to compile for; the current device when left out.
     """
-    texts = list(library.get_asm_strs())
+    texts = list(library.get_asm_strs(cc=capability))
     linked = sorted(library._linking_files, key=str)
     for item in linked:
         data, kind, name = _linkable(item)

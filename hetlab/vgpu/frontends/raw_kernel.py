@@ -10,7 +10,7 @@ from hetlab.vgpu.frontends import real_gpu
 from hetlab.vgpu.frontends.nvrtc import compile_cuda_cpp, demangle_variable, parameter_names
 from hetlab.vgpu.launch import ArrayArg, Kernel
 
-__all__ = ["ConfiguredRawKernel", "RawKernel", "configured", "raw_kernel"]
+__all__ = ["ConfiguredRawKernel", "RawKernel", "of_cupy", "raw_kernel"]
 
 
 class RawKernel:
@@ -123,17 +123,14 @@ class RawKernel:
 
     def __getitem__(self, dims) -> ConfiguredRawKernel:
         """``kernel[grid, block, shared_mem]``: a launch for ``hetlab.profile``."""
-        return configured(self, dims)
+        dims = dims if isinstance(dims, tuple) else (dims,)
+        if len(dims) not in (2, 3):
+            raise InvalidValue("kernel[...]", "[grid, block] or [grid, block, shared_mem]", dims)
+        return ConfiguredRawKernel(self, *dims)
 
-
-def configured(kernel, dims) -> ConfiguredRawKernel:
-    """A kernel of ours or of CuPy's with its launch dimensions."""
-    dims = dims if isinstance(dims, tuple) else (dims,)
-    if len(dims) not in (2, 3):
-        raise InvalidValue("kernel[...]", "[grid, block] or [grid, block, shared_mem]", dims)
-    if not isinstance(kernel, RawKernel):  # cupy.RawKernel: the same source, compiled again here
-        kernel = RawKernel(kernel.code, kernel.name, kernel.options)
-    return ConfiguredRawKernel(kernel, *dims)
+    def without_optimisation(self) -> RawKernel:
+        """The same kernel, compiled without optimisation."""
+        return RawKernel(self.code, self.name, (*self.options, "--device-debug"))
 
 
 class ConfiguredRawKernel:
@@ -144,6 +141,25 @@ class ConfiguredRawKernel:
 
     def __call__(self, *args) -> None:
         self.kernel(self.grid, self.block, args, shared_mem=self.shared_mem)
+
+    def without_optimisation(self) -> ConfiguredRawKernel:
+        """The same launch of the kernel compiled without optimisation."""
+        plain = self.kernel.without_optimisation()
+        return ConfiguredRawKernel(plain, self.grid, self.block, self.shared_mem)
+
+
+def of_cupy(kernel):
+    """A ``cupy.RawKernel`` as a launch of the virtual GPU, with CuPy's arrays lent to it."""
+    ours = RawKernel(kernel.code, kernel.name, tuple(kernel.options))
+
+    def launch(grid, block, args, *, shared_mem: int = 0, stream=None) -> None:
+        hosts = [value.get() if hasattr(value, "get") else value for value in args]
+        ours(grid, block, tuple(hosts), shared_mem=shared_mem)
+        for value, host in zip(args, hosts):
+            if value is not host:
+                value.set(host)
+
+    return launch
 
 
 def _mark_unwritten(memory, base: int, array: np.ndarray) -> None:
