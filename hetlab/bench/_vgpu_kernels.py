@@ -1,7 +1,8 @@
 """The kernels of ``hetlab bench vgpu``, each in two spellings.
 
 The spellings differ in names, order of arguments and style, so that a result cannot
-come from knowing one program.  ``cuda`` is ``numba.cuda``, on whatever it runs.
+come from knowing one program.  Only the workers import this file: ``cuda`` must be a
+global for Numba's simulator.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numba import cuda, float32
 
 __all__ = ["CASES", "Case", "loops"]
 
@@ -29,7 +31,7 @@ def _rng():
     return np.random.default_rng(1)
 
 
-def vector_add(cuda, spelling: int, n: int = 65_536) -> Case:
+def vector_add(spelling: int, n: int = 65_536) -> Case:
     """c = a + b in blocks of 256."""
     x, y = _rng().random((2, n), dtype=np.float32)
     z = np.zeros(n, np.float32)
@@ -55,10 +57,8 @@ def vector_add(cuda, spelling: int, n: int = 65_536) -> Case:
     return Case(kernel, (-(-n // 256),), (256,), args, lambda: np.array_equal(z, x + y))
 
 
-def block_reduction(cuda, spelling: int, n: int = 65_536) -> Case:
+def block_reduction(spelling: int, n: int = 65_536) -> Case:
     """The sum of each block of 256, by halving in shared memory."""
-    from numba import float32
-
     values = _rng().random(n, dtype=np.float32)
     sums = np.zeros(n // 256, np.float32)
 
@@ -105,10 +105,8 @@ def block_reduction(cuda, spelling: int, n: int = 65_536) -> Case:
     return Case(kernel, (n // 256,), (256,), args, check)
 
 
-def tiled_matmul(cuda, spelling: int, n: int = 64) -> Case:
+def tiled_matmul(spelling: int, n: int = 64) -> Case:
     """c = a @ b in 16 x 16 tiles of shared memory."""
-    from numba import float32
-
     x, y = _rng().random((2, n, n), dtype=np.float32)
     z = np.zeros((n, n), np.float32)
 

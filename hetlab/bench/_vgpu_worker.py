@@ -14,11 +14,9 @@ __all__ = ["main"]
 
 
 def _kernel(request: dict) -> tuple[Callable, Callable[[], bool]]:
-    from numba import cuda
-
     from hetlab.bench._vgpu_kernels import CASES
 
-    case = CASES[request["case"]](cuda, request["spelling"], request["n"])
+    case = CASES[request["case"]](request["spelling"], request["n"])
     launch = case.kernel[case.grid, case.block]
     if not request["checked"]:
         return lambda: launch(*case.args), case.check
