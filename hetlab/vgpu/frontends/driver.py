@@ -52,6 +52,7 @@ ATTRIBUTES = {
     "CONCURRENT_KERNELS": 1,
     "CONCURRENT_MANAGED_ACCESS": 1,
     "COOPERATIVE_LAUNCH": 1,
+    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
 }
 """Device attributes by name: an A100's; the ones that are not here are 0."""
 
