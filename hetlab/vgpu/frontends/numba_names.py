@@ -69,7 +69,7 @@ def home(function) -> tuple[str, int, int] | None:
     return function.__code__.co_filename, first, first + len(lines) - 1
 
 
-_USE = re.compile(r'@"?(_cudapy_[a-z]mem_\d+)"?\b.*!dbg !(\d+)')
+_USE = re.compile(r'@"?(_cudapy_[a-z]mem[\w.]*)"?.*!dbg !(\d+)')
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(([^)]*)\)", re.M)
 _SCOPE = re.compile(r"^!(\d+) = (?:distinct )?!DI(?:Subprogram|LexicalBlock\w*)\(([^)]*)\)", re.M)
 _FILE = re.compile(
@@ -99,11 +99,11 @@ def symbol_names(llvm: str) -> dict[str, str]:
             if line and file:
                 lines.setdefault(symbol, (files.get(file[1], ""), int(line[1])))
         on_line: dict[tuple[str, int], list[str]] = {}
-        for symbol in sorted(lines, key=lambda s: int(s.rsplit("_", 1)[1])):
+        for symbol in sorted(lines, key=lambda s: int("0" + re.search(r"\d*$", s)[0])):
             on_line.setdefault(lines[symbol], []).append(symbol)
         for (file, line), symbols in on_line.items():
             for symbol, name in zip(symbols, _assigned(file, line)):
-                names[symbol] = name
+                names[symbol] = names[symbol.replace(".", "_$_")] = name  # PTX has no dots
     return names
 
 
