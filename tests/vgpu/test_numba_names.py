@@ -1,5 +1,6 @@
 """Names and bounds that Numba's compiler drops are found again."""
 
+
 from __future__ import annotations
 
 import re
