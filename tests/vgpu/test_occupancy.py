@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +109,33 @@ def test_bad_values_are_named():
         occupancy(32, 0, -1)
     with pytest.raises(UnknownName, match=r"8\.1"):
         occupancy(32, 0, 0, "8.1")
+
+
+def test_two_thousand_random_kernels_agree_with_nvidias_header(tmp_path):
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations) if spec else []
+    headers = [h for root in roots for h in Path(root).glob("cu*/include/cuda_occupancy.h")]
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not headers or not compiler:
+        pytest.skip("needs NVIDIA's cuda_occupancy.h and a C compiler")
+    program = tmp_path / "oracle"
+    source = Path(__file__).with_name("occupancy_oracle.c")
+    subprocess.run([compiler, f"-I{headers[0].parent}", source, "-o", program], check=True)
+    draw = random.Random(3)
+    cases = []
+    for _ in range(2000):
+        capability = draw.choice(sorted(LIMITS))
+        has = LIMITS[capability]
+        shared = draw.choice([0, draw.randrange(0, 4096), draw.randrange(0, has.shared_per_block)])
+        cases.append((capability, draw.randint(1, 1024), draw.randint(1, 255), shared))
+    lines = [
+        f"{c.replace('.', ' ')} {LIMITS[c].warps} {LIMITS[c].shared} {LIMITS[c].shared_per_block} "
+        f"{threads} {registers} {shared}"
+        for c, threads, registers, shared in cases
+    ]
+    ran = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True)
+    answers = [int(line) for line in ran.stdout.split()]
+    assert len(answers) == len(cases)
+    for (capability, threads, registers, shared), answer in zip(cases, answers):
+        got = occupancy(threads, registers, shared, capability)
+        assert got.blocks == answer, (got, answer)

@@ -58,6 +58,7 @@ class VirtualKernel:
         self.ptx = numba_names.library_ptx(library)
         self.engine = Kernel(self.ptx, self.name)
         self.handle = _installed[0]._handle()
+        self._origin: Origin | None = None
         _installed[0].kernels[self.handle] = self
 
     @functools.cached_property
@@ -90,9 +91,16 @@ class VirtualKernel:
         """Address and size of a variable of the module."""
         return self.engine.global_address(name, device().memory)
 
-    @functools.cached_property
-    def names(self):
+    def names(self) -> dict[str, str]:
         return numba_names.symbol_names(self.library.get_llvm_str())
+
+    def origin(self, python) -> Origin:
+        """Where the kernel came from; ``python`` is its function, when that is known."""
+        if self._origin is None:
+            name = python.__name__ if python else self.name
+            home = numba_names.home(python) if python else None
+            self._origin = Origin(name, "Numba", self.ptx, self.name, home=home, names=self.names)
+        return self._origin
 
 
 class VirtualObject:
@@ -151,15 +159,6 @@ def _launch(stream, config, kernel, *values) -> None:
     """Replaces ``cuda.core.launch``."""
     now: _Launch | None = getattr(_local, "launch", None)
     python = getattr(now.kernel, "py_func", None) if now else None
-    name = python.__name__ if python else kernel.name
-    origin = Origin(
-        name,
-        "Numba",
-        kernel.ptx,
-        kernel.name,
-        home=numba_names.home(python) if python else None,
-        names=lambda: kernel.names,
-    )
 
     def arrays():
         if now is None or now.kernel.extensions:
@@ -171,7 +170,7 @@ def _launch(stream, config, kernel, *values) -> None:
 
     device().launch(
         kernel.engine,
-        origin,
+        kernel.origin(python),
         config.grid,
         config.block,
         [_parameter(value) for value in values],
