@@ -11,54 +11,28 @@ This is the engine's whole public face; front ends (Numba, NVRTC, Triton, TVM) e
 
 from __future__ import annotations
 
+import hashlib
+import struct
+import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from hetlab.errors import HetlabError
+import numpy as np
+
+from hetlab.errors import HetlabError, InvalidValue
+from hetlab.vgpu.codegen import Program, compile_kernel
+from hetlab.vgpu.counters import COUNTERS
+from hetlab.vgpu.hazards import MAX_SITES, Hazard
+from hetlab.vgpu.ir import SIZES, Module, PtxError
 from hetlab.vgpu.memory import Memory
+from hetlab.vgpu.ptx import parse
+from hetlab.vgpu.run import ArrayArg, Run
 
 __all__ = ["COUNTERS", "ArrayArg", "Hazard", "Kernel", "LaunchError", "Param", "RawLaunch"]
 
-COUNTERS = (
-    "global_load_requests",
-    "global_load_sectors",
-    "global_store_requests",
-    "global_store_sectors",
-    "shared_load_requests",
-    "shared_load_wavefronts",
-    "shared_store_requests",
-    "shared_store_wavefronts",
-    "shared_bank_conflicts",
-    "local_load_requests",
-    "local_store_requests",
-    "global_load_bytes",
-    "global_store_bytes",
-    "instructions",
-    "thread_instructions",
-    "instructions_fp32",
-    "instructions_fp64",
-    "instructions_fp16",
-    "instructions_integer",
-    "instructions_memory",
-    "instructions_control",
-    "instructions_special",
-    "instructions_sync",
-    "instructions_other",
-    "flops",
-    "branches",
-    "divergent_branches",
-    "barriers",
-    "atomics",
-)
-"""The names in ``RawLaunch.counters``; all are exact ints.
-
-Requests, instructions, branches and barriers count warps; ``thread_instructions`` and ``flops``
-count threads (an fma is two operations); ``*_bytes`` are the bytes that threads asked for (bytes
-moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions.
-"""
-
 
 class LaunchError(HetlabError):
-    """A launch that no GPU would accept: block too large, too much shared memory, wrong arguments."""
+    """A launch that no GPU would accept: too many threads a block, too much shared memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,87 +44,6 @@ class Param:
     align: int
     offset: int
     kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayArg:
-    """An array behind a pointer parameter: what names, bounds and indices in reports come from.
-
-    Attributes
-    ----------
-    param_index : int
-        Which parameter holds the address of element 0.
-    name : str
-        The Python name.
-    base : int
-        Virtual address of element 0.
-    nbytes : int
-        Size in bytes of a contiguous array; for strided ones the bounds follow from `shape` and
-        `strides`.  A view's bounds are the view's own: a kernel handed ``a[10:20]`` must not
-        touch ``a[20]``.
-    itemsize : int
-        Bytes an element.
-    shape, strides : tuple of int
-        As NumPy's; strides in bytes.
-    """
-
-    param_index: int
-    name: str
-    base: int
-    nbytes: int
-    itemsize: int
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-
-
-@dataclass(slots=True)
-class Hazard:
-    """Something that makes a kernel wrong, or wrong on another day.
-
-    Attributes
-    ----------
-    kind : str
-        ``out-of-bounds``, ``misaligned``, ``uninitialised-read``, ``read-only-write``, ``race``,
-        ``divergent-barrier``, ``deadlock``, ``trap``; as warnings ``wrapped-index`` and
-        ``same-value-store``.
-    array : str
-        Name of the array, or of the shared variable; may be empty.
-    index : int, tuple of int or None
-        The element, counted as in Python; negative or past the end when out of bounds.
-    threads : list of dict
-        ``{"block": [x, y, z], "thread": [x, y, z]}``; two for a race, the earlier one first.
-    lines : list of tuple
-        ``(file, line)``, in the order of `threads`.
-    space : str
-        ``global``, ``shared``, ``local``, or empty.
-    message : str
-        The sentence for the learner.
-    count : int
-        How many thread accesses (or warps, for barriers) showed it.
-    """
-
-    kind: str
-    array: str = ""
-    index: object = None
-    threads: list = field(default_factory=list)
-    lines: list = field(default_factory=list)
-    space: str = ""
-    message: str = ""
-    count: int = 1
-
-    def to_json(self) -> dict:
-        """A dictionary that ``json.dumps`` accepts."""
-        index = list(self.index) if isinstance(self.index, tuple) else self.index
-        return {
-            "kind": self.kind,
-            "array": self.array,
-            "index": index,
-            "threads": self.threads,
-            "lines": [list(line) for line in self.lines],
-            "space": self.space,
-            "message": self.message,
-            "count": self.count,
-        }
 
 
 @dataclass(slots=True)
@@ -217,7 +110,17 @@ class Kernel:
     """
 
     def __init__(self, ptx_text: str, entry: str | None = None) -> None:
-        raise NotImplementedError
+        self.program = _compiled(ptx_text, entry)
+        self.module_key = hashlib.sha256(ptx_text.encode()).hexdigest()
+        self.name = self.program.name
+        self.shared_bytes = self.program.shared_bytes
+        self.params, at = [], 0
+        for p in self.program.params:
+            at = -(-at // p.align) * p.align
+            self.params.append(Param(p.name, p.nbytes, p.align, at, p.type))
+            at += p.nbytes
+        self.param_bytes = at
+        self.source_lines = {place for rows in self.program.lines for place in rows if place[1]}
 
     def run(
         self,
@@ -264,4 +167,136 @@ class Kernel:
         LaunchError
             When no GPU would accept the launch.
         """
-        raise NotImplementedError
+        grid, block = _dims("grid", grid), _dims("block", block)
+        self._check(grid, block, dynamic_shared, cooperative)
+        if sample is not None and not 0 < sample <= 1:
+            raise InvalidValue("sample", "above 0 and at most 1", sample)
+        raw = self._pack(params)
+        begin = time.perf_counter()
+        run = Run(
+            self.program, self.module_key, grid, block, raw, memory, arrays,
+            dynamic_shared=dynamic_shared, count=count, hazards=hazards, cooperative=cooperative,
+            step_budget=step_budget,
+        )  # fmt: skip
+        blocks = grid[0] * grid[1] * grid[2]
+        ran = run.execute(sample, order_seed)
+        lines = run.tally.lines() if count else {}
+        return RawLaunch(
+            counters=run.tally.totals(lines),
+            lines=lines,
+            hazards=list(run.recorder.hazards.values()),
+            warnings=list(run.recorder.warnings.values()),
+            seconds=time.perf_counter() - begin,
+            printf=run.printf,
+            blocks=blocks,
+            blocks_run=ran,
+            sites=run.tally.sites(run.describe) if count else [],
+        )
+
+    def _check(self, grid, block, dynamic, cooperative) -> None:
+        threads = block[0] * block[1] * block[2]
+        if threads > 1024 or block[2] > 64:
+            raise LaunchError(
+                f"a block must have at most 1024 threads (and 64 in z), got {block}: {threads} threads",
+                do="Use smaller blocks and more of them.",
+            )
+        if grid[0] >= 1 << 31 or grid[1] > 65535 or grid[2] > 65535:
+            raise LaunchError(
+                f"a grid must be at most (2147483647, 65535, 65535) blocks, got {grid}"
+            )
+        limit = _SHARED_LIMITS.get(self.program.target.rstrip("af"), 163) * 1024
+        total = self.shared_bytes + dynamic
+        if not 0 <= dynamic or total > limit or self.shared_bytes > 48 * 1024:
+            raise LaunchError(
+                f"{self.name} asks for {total} bytes of shared memory a block "
+                f"({self.shared_bytes} static, at most 49152; {dynamic} dynamic); "
+                f"{limit} are possible",
+                do="Use a smaller tile.",
+            )
+        if cooperative and threads * grid[0] * grid[1] * grid[2] > Run.RESIDENT:
+            raise LaunchError(
+                f"a cooperative launch must fit the GPU at one time: at most {Run.RESIDENT} threads, "
+                f"got {grid} blocks of {threads}",
+                do="Use fewer blocks, each looping over several pieces of work.",
+            )
+        if self.program.uses_grid_sync and not cooperative:
+            raise LaunchError(
+                f"{self.name} synchronises the whole grid, which needs a cooperative launch",
+                do="Launch it cooperatively, or split it into two kernels.",
+            )
+
+    def _pack(self, params) -> bytes:
+        if isinstance(params, bytes | bytearray | memoryview):
+            raw = bytes(params)
+            if len(raw) < self.param_bytes:
+                raise LaunchError(
+                    f"{self.name} takes {self.param_bytes} bytes of parameters, got {len(raw)}"
+                )
+            return raw
+        values = list(params)
+        if len(values) != len(self.params):
+            raise LaunchError(f"{self.name} takes {len(self.params)} parameters, got {len(values)}")
+        raw = bytearray(self.param_bytes)
+        for p, value in zip(self.params, values):
+            raw[p.offset : p.offset + p.size] = _packed(p, value)
+        return bytes(raw)
+
+
+_SHARED_LIMITS = {"sm_70": 96, "sm_72": 96, "sm_75": 64, "sm_80": 163, "sm_86": 99, "sm_87": 163,
+                  "sm_89": 99, "sm_90": 227, "sm_100": 227, "sm_120": 99}  # fmt: skip
+# KB a block, CUDA C++ Programming Guide, technical specifications per compute capability
+
+
+def _packed(p: Param, value) -> bytes:
+    if isinstance(value, bytes | bytearray):
+        data = bytes(value)
+    elif isinstance(value, np.generic) and value.nbytes == p.size:
+        data = value.tobytes()
+    elif p.size > SIZES[p.kind]:
+        raise LaunchError(f"the parameter {p.name} is a struct of {p.size} bytes; pass bytes")
+    elif isinstance(value, float | np.floating):
+        data = struct.pack({2: "<e", 4: "<f", 8: "<d"}[p.size], value)
+    else:
+        try:
+            data = (int(value) & ((1 << 8 * p.size) - 1)).to_bytes(p.size, "little")
+        except (TypeError, ValueError):
+            raise LaunchError(
+                f"the parameter {p.name} takes {p.size} bytes; {type(value).__name__} is neither "
+                "a number nor bytes"
+            ) from None
+    if len(data) != p.size:
+        raise LaunchError(f"the parameter {p.name} has {p.size} bytes, got {len(data)}")
+    return data
+
+
+def _dims(name: str, value) -> tuple[int, int, int]:
+    items = tuple(value) if isinstance(value, tuple | list) else (value,)
+    try:
+        dims = tuple(int(x) for x in items)
+    except (TypeError, ValueError):
+        dims = ()
+    if not 1 <= len(dims) <= 3 or any(d < 1 for d in dims):
+        raise LaunchError(f"{name} must be one to three positive integers, got {value!r}")
+    return (dims + (1, 1))[:3]
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Module:
+    return parse(text)
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str, entry: str | None) -> Program:
+    module = _parsed(text)
+    entries = module.entries()
+    if entry is None:
+        if len(entries) != 1:
+            raise PtxError(
+                f"the module has {len(entries)} kernels: {', '.join(entries) or 'none'}",
+                do="Name the one that is meant.",
+            )
+        entry = entries[0]
+    program = compile_kernel(module, entry)
+    if len(program.sites) > MAX_SITES:
+        raise PtxError(f"{entry} has more than {MAX_SITES} memory instructions")
+    return program

@@ -1,0 +1,273 @@
+"""Arithmetic that NumPy does not have, rounded as PTX asks: elementwise, on arrays or scalars.
+
+Error-free transformations are Knuth's two-sum and Dekker's two-product (Muller et
+al., *Handbook of Floating-Point Arithmetic*, 2nd ed., chapter 4); the fused
+multiply-add of doubles is Boldo and Melquiond's (*Emulation of FMA and correctly
+rounded sums*, IEEE Trans. Computers 57, 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+__all__ = [
+    "bf16_to_f32",
+    "directed",
+    "f32_to_bf16",
+    "fma_f16",
+    "fma_f32",
+    "fma_f64",
+    "ftz",
+    "halves",
+    "mulhi_s64",
+    "mulhi_u64",
+    "odd_sum",
+    "pack_halves",
+    "sel",
+    "two_prod",
+    "two_sum",
+]
+
+f2, f4, f8 = np.float16, np.float32, np.float64
+u2, u4, u8, i4, i8 = np.uint16, np.uint32, np.uint64, np.int32, np.int64
+
+
+def sel(p, a, b):
+    """``a if p else b`` for each element; a uniform predicate costs nothing."""
+    if not isinstance(p, np.ndarray):
+        return a if p else b
+    return np.where(p, a, b)
+
+
+def two_sum(a, b):
+    """``(s, e)`` with s = a + b rounded and s + e exact."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def _split(a):
+    c = a * f8(134217729.0)  # 2**27 + 1
+    high = c - (c - a)
+    return high, a - high
+
+
+def two_prod(a, b):
+    """``(p, e)`` with p = a * b rounded and p + e exact, for doubles far from the range's ends."""
+    p = a * b
+    ah, al = _split(a)
+    bh, bl = _split(b)
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def odd_sum(a, b):
+    """a + b in double, *rounded to odd*: rounding once more to fewer bits is then exact."""
+    s, e = two_sum(f8(a) if np.ndim(a) == 0 else a, b)
+    away = (e != 0) & (_bits(s) & u8(1) == 0) & np.isfinite(s)
+    if not np.any(away):
+        return s
+    toward = np.where(e > 0, f8(np.inf), f8(-np.inf))
+    return sel(away, np.nextafter(s, toward), s)
+
+
+def _bits(x):
+    return x.view(u8)
+
+
+_TIE = u8(0x10000000)  # a double half-way between two floats has these low 29 bits
+_LOW = u8(0x1FFFFFFF)
+
+
+def fma_f32(a, b, c):
+    """a * b + c in single precision, rounded once.
+
+    The product is exact in double.  Rounding the double sum to float is a second rounding; it
+    can differ from a single one only where the sum is a tie, or subnormal: those are redone.
+    """
+    p = a.astype(f8) * b
+    s = p + c
+    r = s.astype(f4)
+    hard = (_bits(s) & _LOW) == _TIE
+    if hard.any() or not np.all(np.abs(r) >= f4(2.0**-126)):
+        hard = hard | ((np.abs(s) < 2.0**-125) & (s != 0))
+        if hard.any():
+            if not isinstance(s, np.ndarray):
+                return odd_sum(p, c.astype(f8)).astype(f4)
+            c64 = np.broadcast_to(np.asarray(c, f8), s.shape)[hard]
+            r[hard] = odd_sum(np.broadcast_to(p, s.shape)[hard], c64).astype(f4)
+    return r
+
+
+def fma_f16(a, b, c):
+    """a * b + c in half precision, rounded once."""
+    return odd_sum(a.astype(f8) * b.astype(f8), c.astype(f8)).astype(f2)
+
+
+def fma_f64(a, b, c):
+    """a * b + c in double precision, rounded once."""
+    uh, ul = two_prod(a, b)
+    th, tl = two_sum(c, ul)
+    vh, vl = two_sum(uh, th)
+    r = vh + odd_sum(tl, vl)
+    size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(c), np.abs(uh)))
+    small = (np.abs(uh) < 1e-270) & (a != 0) & (b != 0)
+    hard = ~(size < 1e290) | small
+    if not np.any(hard):
+        return r
+    if not isinstance(r, np.ndarray):
+        return f8(_fma_exact(float(a), float(b), float(c)))
+    where = np.flatnonzero(hard)
+    a, b, c = (np.broadcast_to(x, r.shape)[where].tolist() for x in (a, b, c))
+    r[where] = [_fma_exact(*abc) for abc in zip(a, b, c)]
+    return r
+
+
+def _fma_exact(a: float, b: float, c: float) -> float:
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return float(f8(a) * f8(b) + f8(c))
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return float(f8(a) * f8(b) + f8(c))
+    try:
+        return exact.numerator / exact.denominator  # int / int is rounded correctly
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
+# -- directed rounding: .rz, .rm, .rp
+def _step(r, error, mode):
+    """Move `r`, rounded to nearest, by one place where the exact value lies on the other side."""
+    zero = r.dtype.type(0)
+    inf = r.dtype.type(np.inf)
+    down = np.nextafter(r, -inf)
+    up = np.nextafter(r, inf)
+    biggest = np.isinf(r) & np.isfinite(error)
+    if mode == "rm":
+        out = sel((error < 0) | (biggest & (r > zero)), down, r)
+    elif mode == "rp":
+        out = sel((error > 0) | (biggest & (r < zero)), up, r)
+    else:
+        out = sel(((error < 0) & (r > zero)) | (biggest & (r > zero)), down, r)
+        out = sel(((error > 0) & (r < zero)) | (biggest & (r < zero)), up, out)
+    return out
+
+
+def directed(op: str, mode: str, *args):
+    """``add``, ``sub``, ``mul``, ``fma``, ``div``, ``sqrt`` or ``cvt`` rounded by `mode`.
+
+    `mode` is ``rz`` (toward zero), ``rm`` (down) or ``rp`` (up).
+    """
+    kind = args[0].dtype.type
+    wide = [x.astype(f8) for x in args]
+    single = kind is not f8
+    if op == "sub":
+        return directed("add", mode, args[0], -args[1])
+    if op == "add":
+        r = args[0] + args[1]
+        h, low = two_sum(*wide)
+        error = (h - r.astype(f8)) + low
+        zero = (r == 0) & (h == 0) & (low == 0) & (args[0] != 0)
+        if mode == "rm":  # x - x is -0 when rounding down
+            r = sel(zero, kind(-0.0), r)
+    elif op == "mul":
+        r = args[0] * args[1]
+        error = wide[0] * wide[1] - r.astype(f8) if single else two_prod(*wide)[1]
+    elif op == "fma":
+        if single:
+            r = fma_f32(*args) if kind is f4 else fma_f16(*args)
+            h, low = two_sum(wide[0] * wide[1], wide[2])
+            error = (h - r.astype(f8)) + low
+        else:
+            r = fma_f64(*args)
+            p, e = two_prod(wide[0], wide[1])
+            h, low = two_sum(p, wide[2])
+            error = (h - r) + (low + e)
+    elif op == "div":
+        r = args[0] / args[1]
+        back = r.astype(f8)
+        rest = wide[0] - back * wide[1] if single else -_residual(back, wide[1], wide[0])
+        error = rest * np.sign(wide[1])
+    elif op == "sqrt":
+        r = np.sqrt(args[0])
+        back = r.astype(f8)
+        error = wide[0] - back * back if single else -_residual(back, back, wide[0])
+    else:
+        raise ValueError(op)
+    error = sel(np.isnan(error), f8(0), error)
+    return _step(r, error, mode)
+
+
+def _residual(a, b, c):
+    """a * b - c, nearly exact."""
+    p, e = two_prod(a, b)
+    return (p - c) + e
+
+
+def narrow(x, kind, mode):
+    """A float converted to a narrower one, rounded by `mode` (``rn`` included)."""
+    if kind is f2 and x.dtype.type is not f8:
+        x = x.astype(f8)
+    r = x.astype(kind)
+    if mode == "rn" or not mode:
+        return r
+    error = x.astype(f8) - r.astype(f8)
+    return _step(r, sel(np.isnan(error), f8(0), error), mode)
+
+
+def ftz(x):
+    """Subnormal numbers become zero of the same sign."""
+    return sel(np.abs(x) < np.finfo(x.dtype).tiny, np.copysign(x.dtype.type(0), x), x)
+
+
+# -- 16-bit formats
+def bf16_to_f32(x):
+    """``uint16`` holding bfloat16, as float32."""
+    return (x.astype(u4) << u4(16)).view(f4)
+
+
+def f32_to_bf16(x, mode="rn"):
+    """float32 or float64 to bfloat16 in a ``uint16``; double is rounded to odd first."""
+    if x.dtype.type is f8:
+        near = x.astype(f4)
+        gap = x - near.astype(f8)
+        odd = (gap != 0) & (near.view(u4) & u4(1) == 0) & np.isfinite(near)
+        x = sel(odd, np.nextafter(near, np.where(gap > 0, f4(np.inf), f4(-np.inf))), near)
+    b = x.view(u4)
+    if mode in ("rn", ""):
+        r = b + u4(0x7FFF) + ((b >> u4(16)) & u4(1))
+    elif mode == "rna":
+        r = b + u4(0x8000)
+    else:
+        r = b
+    r = sel(np.isnan(x), u4(0x7FFF0000), r)
+    return (r >> u4(16)).astype(u2)
+
+
+def halves(x):
+    """Packed pairs (``uint32``) as an array of float16 pairs."""
+    return np.ascontiguousarray(np.atleast_1d(x)).view(f2).reshape(-1, 2)
+
+
+def pack_halves(pairs, scalar: bool):
+    """The inverse of `halves`; a scalar if everything that went in was one."""
+    out = np.ascontiguousarray(pairs).reshape(-1).view(u4)
+    return out[0] if scalar else out
+
+
+# -- wide integers
+def mulhi_u64(a, b):
+    """The upper 64 bits of the 128-bit product."""
+    mask, s = u8(0xFFFFFFFF), u8(32)
+    ah, al, bh, bl = a >> s, a & mask, b >> s, b & mask
+    middle = ah * bl + (al * bl >> s)
+    low = al * bh + (middle & mask)
+    return ah * bh + (middle >> s) + (low >> s)
+
+
+def mulhi_s64(a, b):
+    """The upper 64 bits of the signed 128-bit product."""
+    r = mulhi_u64(a.view(u8), b.view(u8)).view(i8)
+    return r - sel(a < 0, b, i8(0)) - sel(b < 0, a, i8(0))
