@@ -96,16 +96,23 @@ class Launch:
         self.name, self.language = origin.name, origin.language
         self.grid, self.block = trace.grid, trace.block
         self.counters: dict[str, int] = dict(raw.counters)
-        self.lines: dict[tuple[str, int], dict[str, int]] = dict(raw.lines)
+        self.lines: dict[tuple[str, int], dict[str, int]] = {
+            self._place(place): counters for place, counters in raw.lines.items()
+        }
         self.hazards = self._named(raw.hazards)
         self.warnings = self._named(raw.warnings)
         self.printf = list(raw.printf)
         self.counted = trace.options.count
         self.checked = trace.options.hazards
 
+    def _place(self, place) -> tuple[str, int]:
+        """File and line; a source that is only text has its plain name, without a folder."""
+        file, number = place
+        return (Path(file).name if Path(file).name in self.trace.origin.sources else file, number)
+
     def _named(self, hazards: Iterable[Hazard]) -> list[Hazard]:
         """Hazards with the learner's names in the place of symbols."""
-        hazards = list(hazards)
+        hazards = [replace(h, lines=[self._place(place) for place in h.lines]) for h in hazards]
         origin = self.trace.origin
         symbols = any(
             (h.array and not h.array.isidentifier()) or h.space == "shared" for h in hazards
@@ -220,9 +227,8 @@ class Launch:
 
     def _text(self, file: str, number: int) -> str:
         sources = self.trace.origin.sources
-        text = sources.get(file, sources.get(Path(file).name))
-        if text is not None:
-            lines = text.splitlines()
+        if file in sources:
+            lines = sources[file].splitlines()
             return lines[number - 1] if 0 < number <= len(lines) else ""
         return linecache.getline(file, number).rstrip("\n")
 
