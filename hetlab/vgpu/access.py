@@ -17,6 +17,7 @@ from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW, SLOT_BITS
 
 __all__ = ["MemoryPort", "Segment"]
 
+_CODES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")
 _ONES = {1: np.uint8(1), 2: np.uint16(0x0101), 4: np.uint32(0x01010101)}
 _ONES[8] = np.uint64(0x0101010101010101)
 
@@ -40,6 +41,8 @@ class MemoryPort:
         shape = batch.shape
         self.stride = run.shared_stride
         self.shared = np.full(shape.blocks * self.stride, 0xCD, np.uint8)
+        self.shared_views = {c: self.shared.view(c) for c in _CODES}
+        self.shared_races, self.global_races = batch.shared_races, batch.global_races
         self.shared_written = np.zeros(len(self.shared), np.bool_) if self.hazards else None
         self.local = self.local_written = None
         if run.program.local_bytes:
@@ -76,7 +79,7 @@ class MemoryPort:
             if alloc.written is not None:
                 self._check_written(site, a, offset, alloc.written, alloc.base, "global")
             if seg.shadowed:
-                self.batch.global_races.note(self.batch, site, a, offset, alloc, alloc.base)
+                self.global_races.note(self.batch, site, a, offset, alloc, alloc.base)
             if site.acquires:
                 self.run.acquired(a.lanes, self.batch)
         return _fetch(site, alloc.view(site.dtype), a, alloc.base, offset)
@@ -95,7 +98,7 @@ class MemoryPort:
         if self.hazards and seg.shadowed:
             before = _fetch(site, view, a, alloc.base, offset)
             before = before if site.parts > 1 else (before,)
-            races = self.batch.global_races
+            races = self.global_races
             races.note(self.batch, site, a, offset, alloc, alloc.base, values, before)
             if site.releases:
                 self.run.released(a.lanes, self.batch)
@@ -130,13 +133,20 @@ class MemoryPort:
     def load_shared(self, site, a: Addresses, offset: int):
         if not self._shared_ok(site, a, offset):
             return self._careful("load_shared", site, a, offset, self._in_shared)
-        places = self._shared_places(a)
         if self.count:
             self.run.tally.access("shared", site, a, offset)
         if self.hazards:
+            places = self._shared_places(a)
             self._check_shared_written(site, a, offset, places)
-            self.batch.shared_races.note(self.batch, site, places, offset, None, 0)
-        return _fetch(site, self.shared.view(site.dtype), places, 0, offset)
+            self.shared_races.note(self.batch, site, places, offset, None, 0)
+        index = a.cache.get(site.shift)
+        if index is None:
+            places = self._shared_places(a)
+            index = a.cache[site.shift] = places.index(0, site.shift)
+        view = self.shared_views[site.dtype]
+        if offset >= 0 and site.parts == 1 and isinstance(index, np.ndarray):
+            return view[offset >> site.shift :].take(index)
+        return _fetch(site, view, self._shared_places(a), 0, offset)
 
     def store_shared(self, site, a: Addresses, offset: int, values) -> None:
         if not self._shared_ok(site, a, offset):
@@ -145,11 +155,11 @@ class MemoryPort:
         places = self._shared_places(a)
         if self.count:
             self.run.tally.access("shared", site, a, offset)
-        view = self.shared.view(site.dtype)
+        view = self.shared_views[site.dtype]
         if self.hazards:
             before = _fetch(site, view, places, 0, offset)
             before = before if site.parts > 1 else (before,)
-            self.batch.shared_races.note(self.batch, site, places, offset, None, 0, values, before)
+            self.shared_races.note(self.batch, site, places, offset, None, 0, values, before)
             if self.shared_written is not None:
                 _mark(site, self.shared_written, places, 0, offset)
         _put(site, view, places, 0, offset, values)
@@ -280,7 +290,7 @@ class MemoryPort:
         if space == "global":
             memory, written = seg.alloc.view(site.dtype), seg.alloc.written
         elif space == "shared":
-            memory, written = self.shared.view(site.dtype), self.shared_written
+            memory, written = self.shared_views[site.dtype], self.shared_written
         else:
             memory, written = self.local.view(site.dtype), self.local_written
         if self.count:
@@ -289,10 +299,10 @@ class MemoryPort:
             if written is not None:
                 self._check_written(site, places, offset, written, base, space, a)
             if space == "shared":
-                self.batch.shared_races.note(self.batch, site, places, offset, None, 0)
+                self.shared_races.note(self.batch, site, places, offset, None, 0)
             elif space == "global":
                 if seg.shadowed:
-                    races = self.batch.global_races
+                    races = self.global_races
                     races.note(self.batch, site, a, offset, seg.alloc, base)
                 self.run.acquired(a.lanes, self.batch)
                 if site.releases:

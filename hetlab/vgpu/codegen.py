@@ -27,7 +27,8 @@ __all__ = ["Program", "Site", "compile_kernel"]
 _SPACES = ("global", "shared", "local", "const", "param")
 _STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"}
 _SPECIAL = ("tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "nwarpid", "smid", "nsmid",
-            "gridid", "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi",
+            "gridid", "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo",
+            "globaltimer_hi",
             "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge", "envreg1",
             "envreg2", "dynamic_smem_size", "total_smem_size", "aggr_smem_size", "clusterid",
             "nclusterid", "cluster_ctaid", "cluster_nctaid", "cluster_ctarank", "cluster_nctarank",
@@ -136,7 +137,7 @@ class _Compiler:
         if at > 1 << 16:
             raise PtxError(f"{entry} has {at} bytes of parameters; at most 65536 are possible")
         self._place_variables()
-        spaces = {n: "shared" for n in self.shared} | {n: "local" for n in self.local}
+        spaces = dict.fromkeys(self.shared, "shared") | dict.fromkeys(self.local, "local")
         spaces |= {v.name: "global" for v in self.variables}
         self.sources = provenance(f, spaces)
         self.needs_params = False
@@ -420,11 +421,10 @@ class _BlockWriter:
         stem = name[1:]
         base = stem.split(".")[0]
         if base not in _SPECIAL and not base.startswith("envreg"):
-            if name[0] == "%" and base not in ("WARP_SZ",):
-                raise i.error(
-                    f"the register {name} is not declared and is no special register",
-                    f"Please report the register {name}.",
-                )
+            raise i.error(
+                f"the register {name} is not declared and is no special register",
+                f"Please report the register {name}.",
+            )
         code = "u8" if base in _WIDE_SPECIAL else "u4"
         return f"q.special(L, {stem!r})", code
 

@@ -181,6 +181,6 @@ class Tally:
 
 def divergent_warps(lanes, p) -> int:
     """Warps in which a predicate holds for some lanes and not for others."""
-    count, first, flat = lanes.groups(32)
+    count, _, flat = lanes.groups(32)
     rows = p.reshape(count, 32) if flat is None else lanes.rows(p)
     return int(np.count_nonzero(rows.any(axis=1) & ~rows.all(axis=1)))

@@ -28,6 +28,10 @@ class BatchShape:
         Slots a block: `threads` rounded up to whole warps.
     blocks, size : int
         Blocks, and slots in all.
+    whole : Lanes
+        All threads.
+    position : numpy.ndarray or None
+        The place of each slot among all threads; None when every slot has one.
     """
 
     def __init__(self, block: tuple[int, int, int], blocks: int) -> None:
@@ -48,6 +52,7 @@ class BatchShape:
         self.lane = (slot & 31).astype(u4)
         slots = None if self.threads == self.padded else np.flatnonzero(t < self.threads)
         self.whole = Lanes(self, slots)
+        self.position = None if slots is None else np.cumsum(t < self.threads) - 1
 
     def place(self, slot: int, first_block: int, grid) -> dict:
         """Block and thread indices of a slot, as in the learner's kernel."""
@@ -87,7 +92,7 @@ class Lanes:
 
     def take(self, v):
         """The values of these threads, from the array of the set they were taken from."""
-        return v[self.index] if isinstance(v, np.ndarray) and self.index is not None else v
+        return v.take(self.index) if isinstance(v, np.ndarray) and self.index is not None else v
 
     def put(self, new, old, n: int):
         """An array of the parent's length: `new` in these threads, `old` in the others."""

@@ -197,7 +197,7 @@ class Kernel:
         threads = block[0] * block[1] * block[2]
         if threads > 1024 or block[2] > 64:
             raise LaunchError(
-                f"a block must have at most 1024 threads (and 64 in z), got {block}: {threads} threads",
+                f"a block must have at most 1024 threads (64 in z), got {block}: {threads} threads",
                 do="Use smaller blocks and more of them.",
             )
         if grid[0] >= 1 << 31 or grid[1] > 65535 or grid[2] > 65535:
@@ -206,7 +206,7 @@ class Kernel:
             )
         limit = _SHARED_LIMITS.get(self.program.target.rstrip("af"), 163) * 1024
         total = self.shared_bytes + dynamic
-        if not 0 <= dynamic or total > limit or self.shared_bytes > 48 * 1024:
+        if dynamic < 0 or total > limit or self.shared_bytes > 48 * 1024:
             raise LaunchError(
                 f"{self.name} asks for {total} bytes of shared memory a block "
                 f"({self.shared_bytes} static, at most 49152; {dynamic} dynamic); "
@@ -215,7 +215,7 @@ class Kernel:
             )
         if cooperative and threads * grid[0] * grid[1] * grid[2] > Run.RESIDENT:
             raise LaunchError(
-                f"a cooperative launch must fit the GPU at one time: at most {Run.RESIDENT} threads, "
+                f"a cooperative launch must fit the GPU: at most {Run.RESIDENT} threads, "
                 f"got {grid} blocks of {threads}",
                 do="Use fewer blocks, each looping over several pieces of work.",
             )
@@ -277,7 +277,7 @@ def _dims(name: str, value) -> tuple[int, int, int]:
         dims = ()
     if not 1 <= len(dims) <= 3 or any(d < 1 for d in dims):
         raise LaunchError(f"{name} must be one to three positive integers, got {value!r}")
-    return (dims + (1, 1))[:3]
+    return (*dims, 1, 1)[:3]
 
 
 @lru_cache(maxsize=64)

@@ -134,7 +134,7 @@ class Memory:
         except MemoryError as cause:
             raise DeviceMemoryError(f"this machine has no {nbytes} bytes left") from cause
         written = None if initialised or not nbytes else np.zeros(nbytes, np.bool_)
-        kind = dict(name=name, itemsize=itemsize, readonly=readonly, written=written)
+        kind = {"name": name, "itemsize": itemsize, "readonly": readonly, "written": written}
         with self._lock:
             self.used += nbytes
         return self._place(data, 0, **kind)
@@ -158,7 +158,8 @@ class Memory:
             data = np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8)
         if readonly is None:
             readonly = not array.flags.writeable
-        kind = dict(name=name, itemsize=array.itemsize or 1, readonly=readonly, keep=array)
+        size = array.itemsize or 1
+        kind = {"name": name, "itemsize": size, "readonly": readonly, "keep": array}
         return self._place(data, first - low, **kind)
 
     def _place(self, data, offset, **kind) -> int:

@@ -77,8 +77,8 @@ def _bits(x):
     return x.view(u8)
 
 
-_TIE = u8(0x10000000)  # a double half-way between two floats has these low 29 bits
-_LOW = u8(0x1FFFFFFF)
+_TIE = u8(1 << 63)  # the low 29 bits of a double half-way between two floats, moved to the top
+_EXPONENT = u4(0x7F800000)
 
 
 def fma_f32(a, b, c):
@@ -87,17 +87,19 @@ def fma_f32(a, b, c):
     The product is exact in double.  Rounding the double sum to float is a second rounding; it
     can differ from a single one only where the sum is a tie, or subnormal: those are redone.
     """
-    p = a.astype(f8) * b
-    s = p + c
+    s = a.astype(f8) * b.astype(f8)
+    s = s + c.astype(f8)
     r = s.astype(f4)
-    hard = (_bits(s) & _LOW) == _TIE
-    if hard.any() or not np.all(np.abs(r) >= f4(2.0**-126)):
-        hard = hard | ((np.abs(s) < 2.0**-125) & (s != 0))
-        if hard.any():
-            if not isinstance(s, np.ndarray):
-                return odd_sum(p, c.astype(f8)).astype(f4)
-            c64 = np.broadcast_to(np.asarray(c, f8), s.shape)[hard]
-            r[hard] = odd_sum(np.broadcast_to(p, s.shape)[hard], c64).astype(f4)
+    tie = (s.view(u8) << u8(35)) == _TIE
+    if not tie.any() and (r.view(u4) & _EXPONENT).min() != 0:
+        return r
+    hard = tie | ((np.abs(s) < 2.0**-125) & (s != 0))
+    if hard.any():
+        p, c = a.astype(f8) * b.astype(f8), c.astype(f8)
+        if not isinstance(s, np.ndarray):
+            return odd_sum(p, c).astype(f4)
+        p, c = np.broadcast_to(p, s.shape)[hard], np.broadcast_to(c, s.shape)[hard]
+        r[hard] = odd_sum(p, c).astype(f4)
     return r
 
 

@@ -56,7 +56,7 @@ class Run:
     """The state of a launch that its batches share."""
 
     RESIDENT = 108 * 2048
-    """Threads that are resident at one time (an A100's); no further blocks start before one ends."""
+    """Threads resident at one time (an A100's); no further blocks start before one ends."""
 
     def __init__(
         self, program, module_key, grid, block, raw, memory: Memory, arrays, *,

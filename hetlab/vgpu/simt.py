@@ -68,11 +68,11 @@ class Batch:
         n = shape.blocks
         self.consecutive = int(block_ids[-1]) - int(block_ids[0]) == n - 1
         self.first_slot = int(block_ids[0]) * shape.padded
-        self.memory = MemoryPort(run, self)
-        self.runtime = DeviceRuntime(run, self)
         self.serial = next(_SERIAL)
         self.global_races = run.global_races
         self.shared_races = run.shared_detector()
+        self.memory = MemoryPort(run, self)
+        self.runtime = DeviceRuntime(run, self)
         self.groups = [_Group(0, shape.whole, list(self.program.initial))]
         self.alive = np.zeros(shape.size, np.bool_)
         self.alive[shape.whole.all_slots] = True
@@ -230,21 +230,26 @@ class Batch:
 
     def _merge(self, mates: list[_Group]) -> _Group:
         """Several groups at one place become one, in slot order."""
-        cat = np.concatenate([g.lanes.all_slots for g in mates])
-        order = np.argsort(cat, kind="stable")
-        slots = cat[order]
         shape = self.shape
-        lanes = shape.whole if len(slots) == shape.whole.n else Lanes(shape, slots)
+        slots = [g.lanes.all_slots for g in mates]
+        if sum(map(len, slots)) == shape.whole.n:
+            lanes = shape.whole
+            places = slots if shape.position is None else [shape.position[x] for x in slots]
+        else:
+            lanes = Lanes(shape, np.sort(np.concatenate(slots), kind="stable"))
+            places = [np.searchsorted(lanes.slots, x) for x in slots]
         regs = list(self.program.initial)
         for k in self.program.live[mates[0].at]:
             values = [g.regs[k] for g in mates]
             first = values[0]
             if not any(isinstance(v, np.ndarray) for v in values) and all(
-                v.tobytes() == first.tobytes() for v in values[1:]
+                v is first or v.tobytes() == first.tobytes() for v in values[1:]
             ):
                 regs[k] = first
-            else:
-                regs[k] = np.concatenate([g.lanes.full(v) for g, v in zip(mates, values)])[order]
+                continue
+            regs[k] = merged_values = np.empty(lanes.n, first.dtype)
+            for place, v in zip(places, values):
+                merged_values[place] = v
         merged = _Group(mates[0].at, lanes, regs)
         merged.passed = mates[0].passed
         merged.last = max(g.last for g in mates)
@@ -318,11 +323,11 @@ class Batch:
             return False
         number, count = self.program.masks[group.at](self, group.lanes, group.regs)
         uniform = not (isinstance(number, np.ndarray) or isinstance(count, np.ndarray))
-        if uniform and group.lanes.n == self.living and not self.arrivals:
-            if count is None or int(count) >= self.shape.threads:
-                self._late(group, np.ones(self.shape.blocks, np.bool_))
-                self._barrier_passed(None)
-                return True
+        everyone = uniform and group.lanes.n == self.living and not self.arrivals
+        if everyone and (count is None or int(count) >= self.shape.threads):
+            self._late(group, np.ones(self.shape.blocks, np.bool_))
+            self._barrier_passed(None)
+            return True
         if not uniform:
             self._by_barrier(group, number, count)
             return False
@@ -348,7 +353,7 @@ class Batch:
         if lanes.n == self.living:
             return True
         mask = self.program.masks[group.at](self, lanes, group.regs)
-        count, first, _ = lanes.groups(32)
+        _, first, _ = lanes.groups(32)
         if isinstance(mask, np.ndarray):
             mask = mask[first]
         alive = np.packbits(self.alive.reshape(-1, 32), axis=1, bitorder="little")
@@ -502,7 +507,8 @@ class Batch:
 
     def _late(self, group: _Group, ready) -> None:
         """A barrier that opens although threads of the block have ended before it."""
-        if self.living == self.shape.whole.n or not self.run.hazards or group.key and group.key[1]:
+        counted = group.key is not None and group.key[1]
+        if self.living == self.shape.whole.n or not self.run.hazards or counted:
             return
         ended = ~self.alive
         ended[: self.shape.size] &= self.shape.tid < self.shape.threads
@@ -525,8 +531,8 @@ class Batch:
             return {
                 "threads": threads,
                 "lines": [place],
-                "message": f"{who(threads[0]).capitalize()} waits at the barrier in line {place[1]}, "
-                f"which {who(threads[1])} never reaches: it has ended.",
+                "message": f"{who(threads[0]).capitalize()} waits at the barrier in line "
+                f"{place[1]}, which {who(threads[1])} never reaches: it has ended.",
             }
 
         self.run.recorder.add("divergent-barrier", ("ended", group.at), int(short.sum()), make)
