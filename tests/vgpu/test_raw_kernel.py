@@ -139,6 +139,7 @@ def test_where_a_gpu_is_the_kernel_is_cupys(monkeypatch, tmp_path):
         "class RawKernel:\n"
         "    def __init__(self, code, name, options=()):\n"
         "        self.code, self.name, self.options = code, name, options\n"
+        "    def __call__(self, *args): raise AssertionError('went to the GPU')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(module, "real_gpu", lambda: None)

@@ -26,6 +26,7 @@ import numpy as np
 from hetlab.vgpu.device import CAPABILITY, Origin, device
 from hetlab.vgpu.frontends import numba_names
 from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
+from hetlab.vgpu.frontends.numba_errors import explain
 from hetlab.vgpu.launch import Kernel
 from hetlab.vgpu.occupancy import occupancy
 from hetlab.vgpu.resources import resources
@@ -308,7 +309,11 @@ def install() -> None:
     def with_lines(*args, **options):
         if not options.get("debug"):
             options["lineinfo"] = True
-        return compile_cuda(*args, **options)
+        try:
+            return compile_cuda(*args, **options)
+        except Exception as error:
+            explain(args[0], error)
+            raise
 
     dispatcher.compile_cuda = with_lines
     _installed.append(virtual)

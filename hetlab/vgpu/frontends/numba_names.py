@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hetlab.vgpu.launch import ArrayArg
 
-__all__ = ["array_args", "home", "library_ptx", "merge_ptx", "rename", "symbol_names"]
+__all__ = ["array_args", "home", "library_ptx", "merge_ptx", "parse_file", "rename", "symbol_names"]
 
 
 def array_args(names: Sequence[str], types: Sequence, values: Sequence) -> list[ArrayArg]:
@@ -109,8 +109,7 @@ def symbol_names(llvm: str) -> dict[str, str]:
 
 def _assigned(file: str, line: int) -> Iterator[str]:
     """Names that calls of ``shared.array`` and the like are assigned to on a line."""
-    source = linecache.getlines(file) or linecache.getlines(Path(file).name)
-    tree = _tree("".join(source))
+    tree = parse_file(file)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.AnnAssign):
             targets, value = [node.target], node.value
@@ -128,7 +127,9 @@ def _assigned(file: str, line: int) -> Iterator[str]:
                 yield target.id
 
 
-def _tree(source: str) -> ast.Module | None:
+def parse_file(file: str) -> ast.Module | None:
+    """The syntax tree of a source file or of a notebook's cell."""
+    source = "".join(linecache.getlines(file) or linecache.getlines(Path(file).name))
     # A cell may hold magics, which are not Python; blank lines keep the numbering.
     plain = re.sub(r"^[%!].*$", "", source, flags=re.M)
     for text in (plain, textwrap.dedent(plain)):

@@ -94,7 +94,7 @@ def use_virtual_gpu() -> Switch:
         if not any(isinstance(finder, _OnImport) for finder in sys.meta_path):
             sys.meta_path.insert(0, _OnImport())
         return Switch(text, True)
-    if "numba.cuda.simulator" in sys.modules and "numba.cuda.dispatcher" not in sys.modules:
+    if loaded.config.ENABLE_CUDASIM:
         raise HetlabError(
             "Numba's own simulator is loaded in this process (NUMBA_ENABLE_CUDASIM=1)",
             do="Restart the kernel, without that variable or with hetlab loaded first.",
