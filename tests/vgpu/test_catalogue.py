@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("numba_cuda")
 
-from hetlab.vgpu.frontends.raw_kernel import RawKernel  # noqa: E402
-from hetlab.vgpu.frontends.switch import use_virtual_gpu  # noqa: E402
-from hetlab.vgpu.profile import sanitize  # noqa: E402
+from hetlab.vgpu.frontends.raw_kernel import RawKernel
+from hetlab.vgpu.frontends.switch import use_virtual_gpu
+from hetlab.vgpu.profile import sanitize
 
-from .catalogue import CLEAN, FAULTY, Entry  # noqa: E402
+from .catalogue import CLEAN, FAULTY, Entry
 
 
 def three(shape) -> list[int]:

@@ -269,6 +269,28 @@ __global__ void two_fields_by_two_threads(const float *a, float *out) {
 )
 
 clean(
+    args=lambda: (ramp(32), zeros(32)),
+    code="""
+__global__ void volatile_flag_in_shared_memory(const float *a, float *out) {
+    __shared__ volatile int ready;
+    __shared__ volatile float box;
+    int t = threadIdx.x;
+    if (t == 0) ready = 0;
+    __syncthreads();
+    if (t == 0) {
+        box = a[7];
+        __threadfence_block();
+        ready = 1;
+    }
+    if (t == 32) {
+        while (ready == 0) {}
+        __threadfence_block();
+        out[0] = box;
+    }
+}""",
+)
+
+clean(
     grid=4,
     block=32,
     args=lambda: (zeros(128), zeros(1, np.uint32)),

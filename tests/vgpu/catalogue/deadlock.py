@@ -114,15 +114,15 @@ fault(
     args=lambda: (zeros(32),),
     code="""
 __global__ void flag_set_only_after_the_warp_has_met(float *out) {
-    __shared__ volatile int ready;
+    __shared__ int ready;
     int lane = threadIdx.x;
     if (lane == 1) ready = 0;
     __syncwarp();
-    // !fix if (lane == 1) ready = 1;
+    // !fix if (lane == 1) atomicExch(&ready, 1);
     if (lane == 0)
-        while (!ready) {}  // !fault
+        while (atomicAdd(&ready, 0) == 0) {}  // !fault
     __syncwarp();
-    if (lane == 1) ready = 1;
+    if (lane == 1) atomicExch(&ready, 1);
     out[lane] = 1;
 }""",
 )
@@ -134,7 +134,7 @@ fault(
     block=32,
     args=lambda: (zeros(1, np.int32), zeros(32)),
     code="""
-__global__ void flag_read_once_into_a_register(const int *go, float *out) {
+__global__ void flag_read_by_a_plain_load(const int *go, float *out) {
     bool wait = true;  // !fix bool wait = false;
     while (*go == 0 && wait) __nanosleep(20);  // !fault
     out[threadIdx.x] = *go;

@@ -173,7 +173,7 @@ __global__ void compaction_without_capacity(const float *a, float *kept, int *co
 fault(
     OOB,
     "grid",
-    lambda i, t: np.ravel(i)[0] == -16 + t.x,
+    lambda i, t: tuple(i) == (-1, t.x),
     block=(16, 4),
     args=lambda: (ramp((4, 16)), zeros((4, 16))),
     code="""

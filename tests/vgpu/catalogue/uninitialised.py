@@ -178,10 +178,9 @@ def maximum_without_a_start(a, out):
        args=lambda: (board_without_its_last_column(), zeros((6, 6))))  # fmt: skip
 def border_of_the_board(board, alive):
     x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
-    right = board[y, x + 1] if x < 6 else 0  # !fix right = board[y, x + 1] if x < 5 else 0
-    if x == 5 and y > 0:  # !fix if x == 7:
-        right += board[y, 6]  # !fault
-    alive[y, x % 6] = right + board[y, x - 1]
+    alive[y, x - 1] = board[y, x - 1]
+    if x < 6:  # !fix if x < 5:
+        alive[y, x - 1] += board[y, x + 1]  # !fault
 
 
 def board_without_its_last_column():
