@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -113,19 +113,22 @@ class Launch:
     def _named(self, hazards: Iterable[Hazard]) -> list[Hazard]:
         """Hazards with the learner's names in the place of symbols."""
         hazards = [replace(h, lines=[self._place(place) for place in h.lines]) for h in hazards]
-        origin = self.trace.origin
-        symbols = any(
-            (h.array and not h.array.isidentifier()) or h.space == "shared" for h in hazards
-        )
-        names = dict(origin.names()) if symbols and origin.names else {}
-        if not names:
+        symbols = (h.array for h in hazards if h.space == "shared" or not h.array.isidentifier())
+        if not any(symbols):
             return hazards
-        from hetlab.vgpu.frontends.numba_names import rename
-
         return [
-            replace(h, array=names.get(h.array, h.array), message=rename(h.message, names))
+            replace(h, array=self.name_of(h.array), message=rename(h.message, self._names))
             for h in hazards
         ]
+
+    @functools.cached_property
+    def _names(self) -> dict[str, str]:
+        names = self.trace.origin.names
+        return dict(names()) if names else {}
+
+    def name_of(self, symbol: str) -> str:
+        """The learner's name of a shared or constant array, else the symbol itself."""
+        return self._names.get(symbol, symbol)
 
     # -- verdict and models --------------------------------------------------------
 
@@ -301,6 +304,13 @@ class Launches(list):
 
     def _repr_html_(self) -> str:
         return "".join(launch._repr_html_() for launch in self)
+
+
+def rename(text: str, names: Mapping[str, str]) -> str:
+    """Put the learner's names where a sentence holds symbols."""
+    for symbol in sorted(names, key=len, reverse=True):  # a symbol may begin with another one
+        text = text.replace(symbol, names[symbol])
+    return text
 
 
 def moved(sectors: int) -> str:

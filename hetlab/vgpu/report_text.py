@@ -22,7 +22,8 @@ def dims(value: tuple[int, int, int]) -> str:
 def heading(launch: Launch) -> str:
     """What was launched, where, and how much of it ran."""
     text = (
-        f"{launch.name}: {dims(launch.grid)} blocks of {dims(launch.block)} threads, "
+        f"{launch.name}: {dims(launch.grid)} block{'' if launch.blocks == 1 else 's'} of "
+        f"{dims(launch.block)} thread{'' if launch.threads == 1 else 's'}, "
         f"{launch.language} on the virtual GPU"
     )
     if launch.sampled:
@@ -146,20 +147,22 @@ def as_text(launch: Launch) -> str:
     out += [f"{name:<{wide}}  {text}" for name, text in rows]
     lines = [line for line in launch.source() if line.counters or line.hazards]
     if lines:
-        out += ["", *_table(lines, launch.trace.origin.home)]
+        out += ["", *_table(lines, launch)]
     return "\n".join(out)
 
 
-def _table(lines: list[SourceLine], home) -> list[str]:
+def _table(lines: list[SourceLine], launch: Launch) -> list[str]:
     head = ("line", "instr.", "sectors/req", "waves/req", "conflicts", "lanes")
-    cells = [_line_row(line) for line in lines]
-    widths = [max(len(row[i]) for row in [head, *cells]) for i in range(len(head))]
+    shown = len(head) if launch.counted else 1
+    cells = [_line_row(line)[:shown] for line in lines]
+    widths = [max(map(len, column)) for column in zip(head, *cells)]
+    home = launch.trace.origin.home
     out, file = [], home[0] if home else None
 
     def row(mark: str, values) -> str:
         return mark + " ".join(f"{value:>{w}}" for value, w in zip(values, widths)) + "  "
 
-    out.append(row("  ", head) + "source")
+    out.append(row("  ", head[:shown]) + "source")
     for line, values in zip(lines, cells):
         if line.file != file:
             file = line.file
@@ -167,5 +170,6 @@ def _table(lines: list[SourceLine], home) -> list[str]:
         mark = "! " if line.hazards else "> " if line.heat >= HOT else "  "
         left = row(mark, values)
         out.append((left + line.text.rstrip().expandtabs(4))[: max(WIDTH, len(left) + 24)])
-    out.append(f"  (> moves or issues at least {HOT:.0%} of the kernel's total, ! has a hazard)")
+    hot = f"> moves or issues at least {100 * HOT:.0f} % of the kernel's total, "
+    out.append(f"  ({hot if launch.counted else ''}! has a hazard)")
     return out

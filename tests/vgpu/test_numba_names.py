@@ -1,6 +1,5 @@
 """Names and bounds that Numba's compiler drops are found again."""
 
-
 from __future__ import annotations
 
 import re
@@ -13,7 +12,6 @@ from hetlab.vgpu.frontends.numba_names import (
     home,
     library_ptx,
     merge_ptx,
-    rename,
     symbol_names,
 )
 
@@ -117,8 +115,3 @@ def test_merged_modules_have_one_header_and_their_own_files():
     assert '.file 2 "b.cu"' in merged and '.file 3 "b.cu"' in merged
     assert ".loc 2 9 0, function_name $L1, inlined_at 2 7 0" in merged
     assert merge_ptx([one]) == one
-
-
-def test_longer_symbols_are_renamed_before_their_prefixes():
-    names = {"_cudapy_smem_1": "a", "_cudapy_smem_12": "b"}
-    assert rename("_cudapy_smem_12[0], _cudapy_smem_1[3]", names) == "b[0], a[3]"

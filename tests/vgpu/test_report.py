@@ -9,7 +9,7 @@ import pytest
 
 from hetlab.vgpu.device import Options, Origin, Trace
 from hetlab.vgpu.launch import COUNTERS, Hazard, RawLaunch
-from hetlab.vgpu.report import Launch, Launches
+from hetlab.vgpu.report import Launch, Launches, rename
 
 SOURCE = """\
 __global__ void add(const float* a, float* out, int n) {
@@ -205,3 +205,8 @@ def test_several_launches_add_up():
     assert both.counters["global_load_requests"] == 256
     assert repr(both).count("16 blocks of 256 threads") == 2
     html_text(both._repr_html_())
+
+
+def test_longer_symbols_are_renamed_before_their_prefixes():
+    names = {"_cudapy_smem_1": "a", "_cudapy_smem_12": "b"}
+    assert rename("_cudapy_smem_12[0], _cudapy_smem_1[3]", names) == "b[0], a[3]"

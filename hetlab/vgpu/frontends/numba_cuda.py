@@ -285,7 +285,13 @@ def install() -> None:
     singleton = numba_driver.driver
     numba_driver._logger = numba_driver.make_logger()
     singleton.is_initialized, singleton.initialization_error = True, None
-    numba_driver.Driver._cuda_python_wrap_fn = lambda self, name: virtual.lookup(name)
+
+    def wrap(self, name):
+        found = virtual.lookup(name)
+        setattr(self, name, found)  # as the original does: the next call finds it at once
+        return found
+
+    numba_driver.Driver._cuda_python_wrap_fn = wrap
     numba_driver.ExperimentalDevice = VirtualDevice
 
     class ManagedMemory(numba_driver.ManagedMemory):

@@ -13,12 +13,12 @@ import inspect
 import linecache
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hetlab.vgpu.launch import ArrayArg
 
-__all__ = ["array_args", "home", "library_ptx", "merge_ptx", "parse_file", "rename", "symbol_names"]
+__all__ = ["array_args", "home", "library_ptx", "merge_ptx", "parse_file", "symbol_names"]
 
 
 def array_args(names: Sequence[str], types: Sequence, values: Sequence) -> list[ArrayArg]:
@@ -205,10 +205,3 @@ def _compile_linked(data: str | bytes, name: str) -> str:
     options += [f"--include-path={folder}" for folder in folders if str(folder)]
     source = data if isinstance(data, str) else data.decode()
     return compile_cuda_cpp(source, "", tuple(options), name or "linked.cu")[0]
-
-
-def rename(text: str, names: Mapping[str, str]) -> str:
-    """Put the learner's names where a sentence holds symbols."""
-    for symbol in sorted(names, key=len, reverse=True):
-        text = text.replace(symbol, names[symbol])
-    return text
