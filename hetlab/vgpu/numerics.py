@@ -128,84 +128,135 @@ def fma_f64(a, b, c):
 
 
 def _fma_exact(a: float, b: float, c: float) -> float:
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return float(f8(a) * f8(b) + f8(c))
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
-        return float(f8(a) * f8(b) + f8(c))
-    try:
-        return exact.numerator / exact.denominator  # int / int is rounded correctly
-    except OverflowError:
-        return math.copysign(math.inf, exact)
+    exact = 0
+    if math.isfinite(a) and math.isfinite(b) and math.isfinite(c):
+        exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact:
+        return _nearest(exact)
+    if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
+        return c
+    return float(f8(a) * f8(b) + f8(c))
 
 
 # -- directed rounding: .rz, .rm, .rp
-def _step(r, error, mode):
-    """Move `r`, rounded to nearest, by one place where the exact value lies on the other side."""
-    zero = r.dtype.type(0)
+def _step(r, error, mode, special=False):
+    """Move `r`, rounded to nearest, to the neighbour that `mode` asks for.
+
+    `error` has the sign of exact value minus `r`; where `special` holds, `r` is exact.
+    """
     inf = r.dtype.type(np.inf)
-    down = np.nextafter(r, -inf)
-    up = np.nextafter(r, inf)
-    biggest = np.isinf(r) & np.isfinite(error)
     if mode == "rm":
-        out = sel((error < 0) | (biggest & (r > zero)), down, r)
+        wrong, toward = error < 0, -inf
     elif mode == "rp":
-        out = sel((error > 0) | (biggest & (r < zero)), up, r)
+        wrong, toward = error > 0, inf
     else:
-        out = sel(((error < 0) & (r > zero)) | (biggest & (r > zero)), down, r)
-        out = sel(((error > 0) & (r < zero)) | (biggest & (r < zero)), up, out)
-    return out
+        wrong, toward = ((error < 0) & (r > 0)) | ((error > 0) & (r < 0)), r.dtype.type(0)
+    return sel(wrong & ~np.asarray(special), np.nextafter(r, toward), r)
+
+
+_EXACT = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "fma": lambda a, b, c: a * b + c,
+    "div": lambda a, b: a / b,
+}
 
 
 def directed(op: str, mode: str, *args):
-    """``add``, ``sub``, ``mul``, ``fma``, ``div``, ``sqrt`` or ``cvt`` rounded by `mode`.
+    """``add``, ``sub``, ``mul``, ``fma``, ``div`` or ``sqrt`` rounded by `mode`.
 
-    `mode` is ``rz`` (toward zero), ``rm`` (down) or ``rp`` (up).
+    `mode` is ``rz`` (toward zero), ``rm`` (down) or ``rp`` (up).  The result to nearest is
+    corrected by the sign of its error, which doubles give exactly for singles; for doubles
+    error-free transformations do, and rational arithmetic where their ranges end.
     """
-    kind = args[0].dtype.type
-    wide = [x.astype(f8) for x in args]
-    single = kind is not f8
     if op == "sub":
         return directed("add", mode, args[0], -args[1])
+    single = args[0].dtype.type is not f8
+    wide = [x.astype(f8) for x in args]
+    special = ~np.isfinite(wide[0])
+    for x in wide[1:]:
+        special = special | ~np.isfinite(x)
+    hard = np.bool_(False)
     if op == "add":
         r = args[0] + args[1]
         h, low = two_sum(*wide)
         error = (h - r.astype(f8)) + low
-        zero = (r == 0) & (h == 0) & (low == 0) & (args[0] != 0)
-        if mode == "rm":  # x - x is -0 when rounding down
-            r = sel(zero, kind(-0.0), r)
+        signs = np.signbit(args[0]) | np.signbit(args[1])
     elif op == "mul":
         r = args[0] * args[1]
         error = wide[0] * wide[1] - r.astype(f8) if single else two_prod(*wide)[1]
     elif op == "fma":
-        if single:
-            r = fma_f32(*args) if kind is f4 else fma_f16(*args)
-            h, low = two_sum(wide[0] * wide[1], wide[2])
-            error = (h - r.astype(f8)) + low
-        else:
-            r = fma_f64(*args)
-            p, e = two_prod(wide[0], wide[1])
-            h, low = two_sum(p, wide[2])
-            error = (h - r) + (low + e)
-    elif op == "div":
-        r = args[0] / args[1]
-        back = r.astype(f8)
-        rest = wide[0] - back * wide[1] if single else -_residual(back, wide[1], wide[0])
-        error = rest * np.sign(wide[1])
-    elif op == "sqrt":
-        r = np.sqrt(args[0])
-        back = r.astype(f8)
-        error = wide[0] - back * back if single else -_residual(back, back, wide[0])
+        r = {f4: fma_f32, f8: fma_f64}[args[0].dtype.type](*args)
+        p, e = (wide[0] * wide[1], f8(0)) if single else two_prod(wide[0], wide[1])
+        h, low = two_sum(p, wide[2])
+        error = (h - r.astype(f8)) + (low + e)
+        signs = (np.signbit(args[0]) ^ np.signbit(args[1])) | np.signbit(args[2])
+        hard = (h != r) & (not single)
     else:
-        raise ValueError(op)
-    error = sel(np.isnan(error), f8(0), error)
-    return _step(r, error, mode)
+        b = wide[1] if op == "div" else None
+        r = args[0] / args[1] if op == "div" else np.sqrt(args[0])
+        special = special | np.isnan(r) | (b == 0 if op == "div" else False)
+        back = r.astype(f8)
+        other = back if b is None else b
+        p, e = (back * other, f8(0)) if single else two_prod(back, other)
+        error = ((wide[0] - p) - e) * (1 if b is None else np.sign(b))
+    error = sel(np.isinf(r), -np.sign(r).astype(f8), error)
+    if mode == "rm" and op in ("add", "fma"):  # x - x is -0 when rounding down
+        r = sel((r == 0) & (error == 0) & signs, r.dtype.type(-0.0), r)
+    out = _step(r, error, mode, special)
+    if single:
+        return out
+    for x in (*wide, r):
+        hard = hard | ((np.abs(x) > 2.0**480) | ((np.abs(x) < 2.0**-480) & (x != 0)))
+    hard = hard & ~special
+    if not np.any(hard):
+        return out
+    columns = [np.broadcast_to(x, np.shape(hard))[hard].tolist() for x in args]
+    return _patch(out, hard, [_exact(op, mode, *row) for row in zip(*columns)])
 
 
-def _residual(a, b, c):
-    """a * b - c, nearly exact."""
-    p, e = two_prod(a, b)
-    return (p - c) + e
+def _patch(out, where, values):
+    if not isinstance(out, np.ndarray):
+        return f8(values[0])
+    out[where] = values
+    return out
+
+
+def _nearest(exact: Fraction) -> float:
+    try:
+        return exact.numerator / exact.denominator  # int / int is rounded correctly
+    except OverflowError:
+        return -math.inf if exact < 0 else math.inf
+
+
+def _exact(op: str, mode: str, *args: float) -> float:
+    """One directed operation on finite doubles, by rational arithmetic."""
+    if op == "sqrt":
+        r, exact = math.sqrt(args[0]), Fraction(args[0])
+        over = (Fraction(r) ** 2 > exact) - (Fraction(r) ** 2 < exact)
+    else:
+        exact = _EXACT[op](*map(Fraction, args))
+        if exact == 0:
+            return float(directed_zero(op, mode, args))
+        r = _nearest(exact)
+        over = math.copysign(1, r) if math.isinf(r) else (r > exact) - (r < exact)
+    up = mode == "rp" or (mode == "rz" and exact < 0)
+    if over > 0 and not up:
+        return math.nextafter(r, -math.inf)
+    if over < 0 and up:
+        return math.nextafter(r, math.inf)
+    return r
+
+
+def directed_zero(op: str, mode: str, args) -> float:
+    """The sign of an exact zero."""
+    with np.errstate(all="ignore"):
+        plain = _EXACT[op](*map(f8, args))
+    if op in ("add", "fma") and mode == "rm":
+        first = math.copysign(1, args[0]) * (math.copysign(1, args[1]) if op == "fma" else 1)
+        if first < 0 or math.copysign(1, args[-1]) < 0:
+            return -0.0
+    return math.copysign(0.0, plain)
 
 
 def narrow(x, kind, mode):
@@ -215,8 +266,9 @@ def narrow(x, kind, mode):
     r = x.astype(kind)
     if mode == "rn" or not mode:
         return r
-    error = x.astype(f8) - r.astype(f8)
-    return _step(r, sel(np.isnan(error), f8(0), error), mode)
+    wide = x.astype(f8)
+    error = sel(np.isinf(r), -np.sign(wide), wide - r.astype(f8))
+    return _step(r, error, mode, ~np.isfinite(x))
 
 
 def ftz(x):

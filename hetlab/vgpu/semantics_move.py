@@ -42,9 +42,14 @@ def _isspacep(m, t, n):
     return Sem(("pred",), ("u64",), f"in_space({{0}}, {m[0]!r})")
 
 
+def _compare(op: str, t: str) -> str:
+    """Unequal numbers are ordered: not-a-number is not ``ne``, only ``neu``."""
+    return "({0} < {1}) | ({0} > {1})" if op == "ne" and "f" in t else _COMPARE[op]
+
+
 def _comparison(m, t) -> str:
     op = next(x for x in m if x in _COMPARE)
-    code = _COMPARE[op]
+    code = _compare(op, t)
     if t == "f16x2" or t.startswith("bf16"):
         raise KeyError(t)
     if "ftz" in m:
@@ -55,7 +60,9 @@ def _comparison(m, t) -> str:
 @entry("setp")
 def _setp(m, t, n):
     if t == "bf16":
-        code = _COMPARE[m[0]].replace("{0}", "bf16_to_f32({0})").replace("{1}", "bf16_to_f32({1})")
+        code = (
+            _compare(m[0], t).replace("{0}", "bf16_to_f32({0})").replace("{1}", "bf16_to_f32({1})")
+        )
     elif t == "f16x2":
         return Sem(("pred", "pred"), (t, t), f"compare_pairs({m[0]!r}, {{0}}, {{1}})")
     else:
@@ -160,9 +167,10 @@ def int_to_float(x, to, mode, sat):
         r = x.astype(kind)
         if mode in ("rz", "rm", "rp"):
             # x - r exactly enough for its sign: upper and lower 32 bits apart
-            low = (x & x.dtype.type(0xFFFFFFFF)).astype(np.float64)
-            high = (x - (x & x.dtype.type(0xFFFFFFFF))).astype(np.float64)
-            r = nx._step(r, (high - r.astype(np.float64)) + low, mode)
+            whole = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
+            low = whole & whole.dtype.type(0xFFFFFFFF)
+            high = (whole - low).astype(np.float64)
+            r = nx._step(r, (high - r.astype(np.float64)) + low.astype(np.float64), mode)
     return np.clip(r, kind(0), kind(1)) if sat else r
 
 
@@ -219,7 +227,9 @@ def to_tf32(x, mode):
 def compare_pairs(op, a, b):
     """``setp.f16x2``: the two comparisons of packed halves."""
     x, y = nx.halves(a), nx.halves(b)
-    r = eval(_COMPARE[op].format("x", "y"), {"x": x, "y": y})  # one of _COMPARE's expressions
+    r = eval(
+        _compare(op, "f16").format("x", "y"), {"x": x, "y": y}
+    )  # one of _COMPARE's expressions
     scalar = not (isinstance(a, np.ndarray) or isinstance(b, np.ndarray))
     return (r[0, 0], r[0, 1]) if scalar else (r[:, 0].copy(), r[:, 1].copy())
 
