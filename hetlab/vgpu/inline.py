@@ -101,10 +101,11 @@ class _Flattener:
 
     def call(self, i: Instr, pred, rename, tag: str, stack: tuple) -> None:
         target = next((k for k, x in enumerate(i.operands) if isinstance(x, Sym)), None)
-        if target is None:
-            raise i.error(
-                "a call through a function pointer is not supported", "Call the function by name."
-            )
+        if target is None or isinstance(i.operands[0], Reg):
+            # Through a function pointer.  Numba's reference counting has one behind a test that
+            # is never true, so that the kernel is refused only where it gets there.
+            self.flat.code.append(Instr("trap", (), (), pred, i.loc, i.line))
+            return
         name = i.operands[target].name
         before, behind = i.operands[:target], i.operands[target + 1 :]
         results = [rename(x) for x in before[0].items] if before else []
@@ -169,10 +170,11 @@ def _params_to_registers(flat: Function) -> None:
         where = next((x for x in i.operands if isinstance(x, Addr)), None)
         if i.op == "call":
             results, name, args = i.operands
-            kinds = ["b64"] * len(args.items)
-            regs = tuple(
-                _piece(flat, x.name, 0, k) if isinstance(x, Sym) else x
-                for x, k in zip(args.items, kinds)
+            regs = tuple(  # the stores in front of the call have given each argument its size
+                _piece(flat, x.name, 0, flat.regs.get(f"{x.name}+0", "b64"))
+                if isinstance(x, Sym)
+                else x
+                for x in args.items
             )
             outs = tuple(
                 _piece(flat, x.name, 0, RUNTIME[name.name] or "b32") if isinstance(x, Sym) else x
