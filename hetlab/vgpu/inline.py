@@ -11,6 +11,8 @@ from hetlab.vgpu.ir import SIZES, Addr, Function, Instr, Module, Neg, PtxError, 
 __all__ = ["RUNTIME", "flatten"]
 
 RUNTIME = {
+    "malloc": "b64",
+    "free": None,
     "vprintf": "b32",
     "__assertfail": None,
     "__assert_fail": None,

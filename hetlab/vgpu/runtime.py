@@ -1,4 +1,4 @@
-"""The device functions that a GPU's runtime provides: printf, assertions, grid groups."""
+"""The device functions that a GPU's runtime provides: printf, malloc, assertions, grid groups."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
+from hetlab.errors import InvalidValue
 from hetlab.vgpu.lanes import Lanes
-from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW
+from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW, DeviceMemoryError
 
 __all__ = ["DeviceRuntime"]
 
@@ -97,6 +98,26 @@ class DeviceRuntime:
         where = self._text(int(np.atleast_1d(file)[0]), slot), int(np.atleast_1d(line)[0])
         what = f"the assertion {text!r} fails"
         self.batch.trap(lanes, where if where[0] else place, what)
+
+    def malloc(self, lanes: Lanes, place, size):
+        """Memory from the device's heap for each thread; 0 when there is none left."""
+        memory = self.run.memory
+
+        def one(nbytes: int) -> int:
+            try:
+                return memory.alloc(nbytes, name="memory of malloc") if nbytes > 0 else 0
+            except (DeviceMemoryError, InvalidValue):
+                return 0
+
+        return np.array([one(n) for n in lanes.full(size).astype(np.int64).tolist()], np.uint64)
+
+    def free(self, lanes: Lanes, place, pointer):
+        """Give memory of `malloc` back; a null pointer is nothing to do."""
+        for address in filter(None, lanes.full(pointer).tolist()):
+            try:
+                self.run.memory.free(address)
+            except DeviceMemoryError as error:
+                self.batch.trap(lanes, place, f"free fails: {error.what}")
 
     def cudaCGGetIntrinsicHandle(self, lanes: Lanes, place, scope):
         return np.uint64(1 if self.run.cooperative else 0)

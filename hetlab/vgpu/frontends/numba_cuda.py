@@ -8,7 +8,7 @@ are replaced there, in memory and only where there is no driver:
 ``driver.ExperimentalDevice``                    what a device says of itself
 ``driver.ManagedMemory``                         host and device addresses differ here
 ``CUDACodeLibrary.get_cufunc``                   PTX is kept instead of a loaded cubin
-``dispatcher.launch``                            the launch
+``dispatcher.launch``, ``LaunchConfig``          the launch
 ``dispatcher._Kernel.launch``                    which Python arguments a launch has
 ``devicearray._to_strided_memory_view``          host arrays as arguments, not copied
 ``dispatcher.compile_cuda``                      line numbers are always kept
@@ -156,6 +156,16 @@ def _get_cufunc(function, devices):
     return get_cufunc
 
 
+class _Config:
+    """Stands for ``cuda.core.LaunchConfig``, which asks the driver."""
+
+    __slots__ = ("block", "grid", "is_cooperative", "shmem_size")
+
+    def __init__(self, grid, block, shmem_size=0, is_cooperative=False, **more) -> None:
+        self.grid, self.block, self.shmem_size = grid, block, shmem_size or 0
+        self.is_cooperative = bool(is_cooperative or more.get("cooperative_launch"))
+
+
 def _launch(stream, config, kernel, *values) -> None:
     """Replaces ``cuda.core.launch``."""
     now: _Launch | None = getattr(_local, "launch", None)
@@ -176,8 +186,8 @@ def _launch(stream, config, kernel, *values) -> None:
         config.block,
         [_parameter(value) for value in values],
         arrays=arrays,
-        dynamic_shared=config.shmem_size or 0,
-        cooperative=bool(config.is_cooperative),
+        dynamic_shared=config.shmem_size,
+        cooperative=config.is_cooperative,
     )
 
 
@@ -302,7 +312,7 @@ def install() -> None:
     numba_driver.ManagedMemory = ManagedMemory
     function = _make_function(numba_driver)
     codegen.CUDACodeLibrary.get_cufunc = _get_cufunc(function, devices)
-    dispatcher.launch = _launch
+    dispatcher.launch, dispatcher.LaunchConfig = _launch, _Config
     dispatcher._Kernel.launch = _remembering(dispatcher._Kernel.launch)
     devicearray._to_strided_memory_view = _host_views(devicearray, numba_driver)
     devicearray._make_strided_memory_view = lambda obj, *, stream_ptr: types.SimpleNamespace(
@@ -313,9 +323,12 @@ def install() -> None:
 
     @functools.wraps(compile_cuda)
     def with_lines(*args, **options):
-        if not options.get("debug"):
-            options["lineinfo"] = True
         try:
+            if not options.get("debug") and not options.get("lineinfo"):
+                try:
+                    return compile_cuda(*args, **{**options, "lineinfo": True})
+                except Exception:  # also a fault in Numba's own line numbers: then without them
+                    return compile_cuda(*args, **options)
             return compile_cuda(*args, **options)
         except Exception as error:
             explain(args[0], error)
