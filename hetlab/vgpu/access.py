@@ -106,6 +106,14 @@ class MemoryPort:
         if alloc.written is not None:
             _mark(site, alloc.written, a, alloc.base, offset)
 
+    def wrapped(self, site, a: Addresses, offset: int, index) -> None:
+        """Warn of negative indices that were counted from the end."""
+        if not self.hazards or index.min() >= 0:
+            return
+        bad = a.lanes.full(index) < 0
+        first = int(a.lanes.full(index)[np.argmax(bad)])
+        self._complain("wrapped-index", site, a, a.vector() + offset, bad, site.space, first)
+
     # -- shared memory
     def _shared_ok(self, site, a: Addresses, offset: int) -> bool:
         lo, hi = self.run.shared_bounds[site.id]
@@ -360,12 +368,10 @@ class MemoryPort:
 
         def again(part, keep):
             if verb == "atomic":
-                return self._atomic_in(space, site, part, offset, *_taken(rest, keep))
-            return getattr(self, verb)(site, part, offset, *_taken(rest, keep))
+                return self._atomic_in(space, site, part, 0, *_taken(rest, keep))
+            return getattr(self, verb)(site, part, 0, *_taken(rest, keep))
 
-        if len(masks) == 1 and masks[0].all():
-            raise AssertionError(f"{site.opcode}: no rule is broken")
-        return self._pieces(masks, again, site, a, verb)
+        return self._pieces(masks, again, site, Addresses(a.lanes, v), verb)
 
     def _pieces(self, masks, do, site, a, verb):
         """Serve groups of threads one after another and put their results together."""
@@ -384,7 +390,7 @@ class MemoryPort:
             return None
         return tuple(out) if site.parts > 1 else out[0]
 
-    def _complain(self, kind, site, a, v, bad, space) -> None:
+    def _complain(self, kind, site, a, v, bad, space, given=None) -> None:
         if not bad.any():
             return
         k = int(np.argmax(bad))
@@ -407,10 +413,13 @@ class MemoryPort:
                     size=site.size,
                     address=int(v[k]),
                     extent=run.extent(space, site, int(v[k])),
+                    given=given,
                 ),
             }
 
-        run.recorder.add(kind, (space, site.id), int(np.count_nonzero(bad)), make)
+        warning = kind == "wrapped-index"
+        count = int(np.count_nonzero(bad))
+        run.recorder.add(kind, (space, site.id), count, make, warning=warning)
 
     # -- bytes that nobody has written
     def _check_written(self, site, a, offset, written, base, space, inner=None) -> None:
@@ -432,6 +441,8 @@ _SENTENCES = {
     "misaligned": "{who} {verb} {what} in line {line} at address {address:#x}, "
     "which is no multiple of {size}.",
     "read-only-write": "{who} {verb} {what} in line {line}, which is read-only.",
+    "wrapped-index": "{who} {verb} {what} in line {line}: the index {given} is negative and "
+    "counts from the end.",
     "uninitialised-read": "{who} {verb} {what} in line {line} before anything was stored there.",
 }
 

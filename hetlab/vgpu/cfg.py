@@ -110,6 +110,7 @@ def uses(i: Instr) -> list[str]:
         out.append(CARRY.name)
     if i.pred:
         out.append(i.pred[0].name)
+    out.extend(i.wraps)
     return out
 
 

@@ -21,6 +21,7 @@ from hetlab.vgpu.ir import SIZES, Addr, Imm, Instr, Module, Neg, PtxError, Reg, 
 from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW
 from hetlab.vgpu.provenance import provenance
 from hetlab.vgpu.semantics import DTYPES
+from hetlab.vgpu.wraps import mark_wraps
 
 __all__ = ["Program", "Site", "compile_kernel"]
 
@@ -61,6 +62,8 @@ class Site:
     atomic: bool = False
     acquires: bool = False
     releases: bool = False
+    register: int | None = None  # the one that holds the address,
+    offset: int = 0  # and what is added to it
 
     def __post_init__(self) -> None:
         self.size = self.elem * self.parts
@@ -121,6 +124,7 @@ def compile_kernel(module: Module, entry: str) -> Program:
 class _Compiler:
     def __init__(self, module: Module, entry: str) -> None:
         self.f = f = flatten(module, entry)
+        mark_wraps(f)
         self.module = module
         self.blocks = build(f)
         self.sites: list[Site] = []
@@ -562,8 +566,19 @@ class _BlockWriter:
         site.acquires = op != "store" and site.strong
         site.releases = op != "load" and bool({"release", "acq_rel", "sc"} & set(i.mods))
         c.fences |= site.releases
+        site.register = c._number(base.name) if isinstance(base, Reg) else None
+        site.offset = where.offset
         c.sites.append(site)
         return f"S[{site.id}]"
+
+    def wrapped(self, i: Instr, site: str, at: str, offset: int, lanes: str) -> None:
+        """Look whether an index of this access counts from the end of its array."""
+        for name in i.wraps:
+            text, code = self.raw(name, i)
+            text = f"{text}.view(i{code[1]})" if code[0] != "i" else text
+            if lanes != "L":
+                text = f"{lanes}.take({text})"
+            self.emit(f"M.wrapped({site}, {at}, {offset}, {text})")
 
     # -- instructions
     def instruction(self, i: Instr) -> None:
@@ -680,6 +695,7 @@ class _BlockWriter:
         at, offset = self.address(where, space, i, lanes)
         value = self.fresh("t")
         self.emit(f"{value} = M.load_{space}({site}, {at}, {offset})")
+        self.wrapped(i, site, at, offset, lanes)
         for k, x in enumerate(items):
             if x is not None:
                 self.arrive(x, t, value if parts == 1 else f"{value}[{k}]", i, lanes)
@@ -701,6 +717,7 @@ class _BlockWriter:
         if lanes != "L":
             values = [f"{lanes}.take({v})" for v in values]
         self.emit(f"M.store_{space}({site}, {at}, {offset}, ({', '.join(values)},))")
+        self.wrapped(i, site, at, offset, lanes)
 
     def _atom(self, i: Instr, keep) -> None:
         result = i.op == "atom"

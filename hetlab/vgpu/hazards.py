@@ -255,7 +255,11 @@ class RaceDetector:
         fence = a.fence
         if isinstance(fence, np.ndarray):
             fence = fence[a.at.lanes.cta[at]]
-        ordered = same_block & ((clock < fence) | ((w_me == w_old) & (clock < (mine & _CLOCK))))
+        same_warp = w_me == w_old
+        met = same_warp & (clock < (mine & _CLOCK))
+        if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
+            met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
+        ordered = same_block & ((clock < fence) | met)
         if self.space == "global":
             ordered |= ~same_block & (clock < self.run.grid_fence)
             ordered |= ~same_block & self.run.published(b_old, b_me, clock)
@@ -263,6 +267,8 @@ class RaceDetector:
             ordered |= self.strong[site] & self.strong[a.site.id]
         else:
             ordered |= ~same_block
+            if self.strong[a.site.id]:  # volatile: a flag between warps, no order inside one
+                ordered |= ~same_warp & self.strong[(theirs >> _CLOCK_BITS) & _SITE]
         if a.site.atomic:
             ordered |= self.atomic[(theirs >> _CLOCK_BITS) & _SITE]
         at = at[~ordered]

@@ -30,6 +30,8 @@ class BatchShape:
         Blocks, and slots in all.
     whole : Lanes
         All threads.
+    exists : numpy.ndarray of bool
+        Whether a slot has a thread.
     position : numpy.ndarray or None
         The place of each slot among all threads; None when every slot has one.
     """
@@ -50,9 +52,10 @@ class BatchShape:
             (t // (x * y)).astype(u4) if z > 1 else u4(0),
         )
         self.lane = (slot & 31).astype(u4)
-        slots = None if self.threads == self.padded else np.flatnonzero(t < self.threads)
+        self.exists = t < self.threads
+        slots = None if self.threads == self.padded else np.flatnonzero(self.exists)
         self.whole = Lanes(self, slots)
-        self.position = None if slots is None else np.cumsum(t < self.threads) - 1
+        self.position = None if slots is None else np.cumsum(self.exists) - 1
 
     def place(self, slot: int, first_block: int, grid) -> dict:
         """Block and thread indices of a slot, as in the learner's kernel."""

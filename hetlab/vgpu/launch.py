@@ -122,6 +122,24 @@ class Kernel:
         self.param_bytes = at
         self.source_lines = {place for rows in self.program.lines for place in rows if place[1]}
 
+    @staticmethod
+    def variable(ptx_text: str, name: str, memory: Memory) -> tuple[int, int] | None:
+        """Address and size of a module's variable, placed if it was not yet; None if unknown.
+
+        Its kernels use the variable at the same address, whichever of them ran first.
+        """
+        found = _parsed(ptx_text).vars.get(name)
+        if found is None or found.space not in ("global", "const"):
+            return None
+        key = hashlib.sha256(ptx_text.encode()).hexdigest()
+        placed = memory.modules.setdefault(key, {})
+        if name not in placed:
+            readonly, size = found.space == "const", max(found.nbytes, 1)
+            placed[name] = memory.alloc(size, name=name, initialised=True, readonly=readonly)
+            if found.init:
+                memory.write(placed[name], found.init)
+        return placed[name], found.nbytes
+
     def run(
         self,
         grid,

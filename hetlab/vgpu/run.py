@@ -354,7 +354,8 @@ class Run:
         chosen = self._chosen(sample, seed)
         total = self.blocks if chosen is None else len(chosen)
         each = max(1, _BATCH_THREADS // self.padded)
-        each = min(each, max(1, _BATCH_BYTES // self.shared_stride), total)
+        resident = _resident_blocks(self.padded, self.shared_bytes)
+        each = min(each, max(1, _BATCH_BYTES // self.shared_stride), total, resident)
         local = self.program.local_bytes * self.padded
         if local:
             each = max(1, min(each, _BATCH_BYTES // local))
@@ -388,7 +389,7 @@ class Run:
                     if any(s == "done" for s, _ in states) or not active:
                         rounds = 0
                         continue
-                    if left and (len(active) + 1) * each * self.padded <= self.RESIDENT:
+                    if left and (len(active) + 1) * each <= resident:
                         admit()
                     elif all(s == "grid" for s, _ in states) and not left:
                         self._grid_passed(active)
@@ -419,6 +420,12 @@ class Run:
         self.grid_fence = self.tick()
         for batch in active:
             batch.clock = batch.fence = self.grid_fence
+
+
+def _resident_blocks(threads: int, shared: int) -> int:
+    """Blocks that an A100 holds at one time (CUDA C++ Programming Guide, compute capability 8.0)."""
+    room = 164 * 1024 // (-(-shared // 128) * 128 + 1024)
+    return 108 * max(1, min(32, 2048 // threads, room))
 
 
 def _extent(arg: ArrayArg) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetlab.vgpu.access import MemoryPort
 from hetlab.vgpu.counters import divergent_warps
-from hetlab.vgpu.hazards import who
+from hetlab.vgpu.hazards import name_of, who
 from hetlab.vgpu.lanes import BatchShape, Lanes
 from hetlab.vgpu.runtime import DeviceRuntime
 from hetlab.vgpu.warp import Warp
@@ -32,6 +32,11 @@ _PATIENCE = 8
 
 class Aborted(Exception):
     """The launch ends here; the reason has been recorded as a hazard."""
+
+
+def _masks(flags):
+    """One bool a slot as one 32-bit mask a warp."""
+    return np.packbits(flags.reshape(-1, 32), axis=1, bitorder="little").view(np.uint32).reshape(-1)
 
 
 class _Group:
@@ -74,8 +79,7 @@ class Batch:
         self.memory = MemoryPort(run, self)
         self.runtime = DeviceRuntime(run, self)
         self.groups = [_Group(0, shape.whole, list(self.program.initial))]
-        self.alive = np.zeros(shape.size, np.bool_)
-        self.alive[shape.whole.all_slots] = True
+        self.alive = shape.exists.copy()
         self.living = shape.whole.n
         self.arrivals: dict[int, object] = {}
         self.steps, self.idle = 0, 0
@@ -88,6 +92,13 @@ class Batch:
         if self.consecutive:
             return lanes.all_slots + self.first_slot
         return self.block_ids[lanes.cta] * self.shape.padded + lanes.of_slots(self.shape.tid)
+
+    def slots(self, threads):
+        """The inverse of `threads`."""
+        if self.consecutive:
+            return threads - self.first_slot
+        block = np.searchsorted(self.block_ids, threads // self.shape.padded)
+        return block * self.shape.padded + threads % self.shape.padded
 
     def special(self, lanes: Lanes, name: str):
         """A special register: a scalar, or one value a thread."""
@@ -324,7 +335,8 @@ class Batch:
         number, count = self.program.masks[group.at](self, group.lanes, group.regs)
         uniform = not (isinstance(number, np.ndarray) or isinstance(count, np.ndarray))
         everyone = uniform and group.lanes.n == self.living and not self.arrivals
-        if everyone and (count is None or int(count) >= self.shape.threads):
+        shape = self.shape
+        if everyone and (count is None or shape.threads <= int(count) <= shape.padded):
             self._late(group, np.ones(self.shape.blocks, np.bool_))
             self._barrier_passed(None)
             return True
@@ -348,19 +360,22 @@ class Batch:
             part.key = (pair >> 32, None if count is None else pair & 0xFFFFFFFF)
             self.groups.append(part)
 
-    def _warp_gate(self, group: _Group, force: bool = False) -> bool:
+    def _warp_gate(self, group: _Group) -> bool:
+        """Whether all lanes stand here that the mask names and that have not ended."""
         lanes = group.lanes
-        if lanes.n == self.living:
-            return True
         mask = self.program.masks[group.at](self, lanes, group.regs)
+        if lanes.n == self.living == self.shape.whole.n and not isinstance(mask, np.ndarray):
+            if mask == 0xFFFFFFFF:
+                return True
         _, first, _ = lanes.groups(32)
         if isinstance(mask, np.ndarray):
             mask = mask[first]
-        alive = np.packbits(self.alive.reshape(-1, 32), axis=1, bitorder="little")
-        alive = alive.view(np.uint32).reshape(-1)[lanes.all_slots[first] >> 5]
-        missing = (mask & alive & ~lanes.active) != 0
+        warps = lanes.all_slots[first] >> 5
+        absent = mask & ~lanes.active
+        missing = absent & _masks(self.alive)[warps] != 0
         if not missing.any():
             group.parked = ""
+            self._check_mask(group, mask, absent & _masks(self.shape.exists)[warps])
             return True
         if missing.all():
             group.parked = "warp"
@@ -369,17 +384,49 @@ class Batch:
         waiting = self._split(group, lanes.narrow(late), group.at)
         waiting.parked = "warp"
         ready = self._split(group, lanes.narrow(~late), group.at)
-        ready.passed = True
         self.groups.remove(group)
         self.groups += [waiting, ready]
         return False
 
+    def _check_mask(self, group: _Group, mask, ended) -> None:
+        """The mask must name the lanes that execute, and none that have ended."""
+        if not self.run.hazards:
+            return
+        lanes = group.lanes
+        outside = lanes.active & ~mask
+        if not ((ended != 0) | (outside != 0)).any():
+            return
+        warps = lanes.all_slots[lanes.groups(32)[1]] >> 5
+        for bits, other, why in (
+            (outside, False, "is not named in the mask of"),
+            (ended, True, "has ended and is named in the mask of"),
+        ):
+            bad = np.flatnonzero(bits)
+            if len(bad):
+                lane = (int(bits[bad[0]]) & -int(bits[bad[0]])).bit_length() - 1
+                slot = int(warps[bad[0]]) * 32 + lane
+                self._report_mask(group, slot, why, len(bad), other)
+
+    def _report_mask(self, group: _Group, slot: int, why: str, count: int, other: bool) -> None:
+        def make():
+            there = Lanes(self.shape, np.array([slot]))
+            thread, place = self._thread(there), self._place(group)
+            here = np.argmax(group.lanes.all_slots >> 5 == slot >> 5)
+            threads = [self._thread(group.lanes, int(here)), thread] if other else [thread]
+            op = self.program.blocks[group.at].code[0].op
+            return {
+                "threads": threads,
+                "lines": [place],
+                "message": f"{who(thread).capitalize()} {why} the warp-wide {op} in line {place[1]}.",
+            }
+
+        self.run.recorder.add("divergent-barrier", ("mask", group.at, other), count, make)
+
     def _try_warps(self) -> bool:
         """Look again at threads that wait for lanes of their warp: some may have exited."""
         for group in [g for g in self.groups if g.parked == "warp"]:
-            group.parked = ""
             if self._warp_gate(group):
-                group.passed = True
+                group.parked, group.passed = "", True
                 return True
             if group not in self.groups:
                 return True
@@ -403,7 +450,10 @@ class Batch:
             mine = np.bincount(g.lanes.cta, minlength=n)
             count = g.key[1]
             arrived += mine
-            want = living if count is None else np.minimum(count, self.shape.threads)
+            if count is None:
+                want = living
+            else:  # whole warps count: 48 threads are 64 to a barrier
+                want = self.shape.threads if count == self.shape.padded else count
             needed = np.where(mine > 0, np.maximum(needed, want), needed)
         for place in {g.at for g in here}:
             there = np.zeros(n, np.bool_)
@@ -510,8 +560,7 @@ class Batch:
         counted = group.key is not None and group.key[1]
         if self.living == self.shape.whole.n or not self.run.hazards or counted:
             return
-        ended = ~self.alive
-        ended[: self.shape.size] &= self.shape.tid < self.shape.threads
+        ended = self.shape.exists & ~self.alive
         short = np.zeros(self.shape.blocks, np.bool_)
         short[self.shape.cta[ended]] = True
         short &= ready
@@ -632,18 +681,38 @@ class Batch:
     def livelock(self) -> None:
         """Every group waits for news that nobody will bring."""
         group = min(self.groups, key=lambda g: g.at)
+        site, address = self._polled(group)
 
         def make():
             thread, place = self._thread(group.lanes), self._place(group)
+            array, index = "", None
+            if site is not None:
+                place = site.place
+                array, index = self.run.describe(site.space, site, address)
             return {
+                "array": array,
+                "index": index,
                 "threads": [thread],
                 "lines": [place],
-                "message": f"Deadlock: {who(thread)} waits in line {place[1]} for a value that no "
-                "running thread will store.",
+                "space": site.space if site is not None else "",
+                "message": f"Deadlock: {who(thread)} waits in line {place[1]} for "
+                f"{name_of(array, index, 'a value in')} to change, and no running thread will "
+                "change it.",
             }
 
         self.run.recorder.add("deadlock", ("livelock", group.at), 1, make)
         raise Aborted
+
+    def _polled(self, group: _Group):
+        """The memory instruction that a waiting group repeats, and its first thread's address."""
+        for block in [self.program.blocks[group.at], *self.program.blocks]:
+            lines = {i.line for i in block.code}
+            for site in self.run.sites if block.polls else ():
+                if site.ptx_line in lines and site.register is not None:
+                    value = group.regs[site.register]
+                    value = int(np.atleast_1d(value)[0]) + site.offset
+                    return (site, value) if value else (None, 0)
+        return None, 0
 
     def trap(self, lanes: Lanes, place, what: str = "the kernel stops with a trap") -> None:
         """``trap``: the launch ends."""
