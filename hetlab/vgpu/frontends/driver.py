@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+import weakref
 
 from hetlab.vgpu.device import CAPABILITY, SMS
 from hetlab.vgpu.frontends.driver_memory import MemoryFunctions
@@ -97,12 +98,18 @@ class VirtualDriver(MemoryFunctions):
         self._local = threading.local()
         self._handles = 0x1000
         self._events: dict[int, float | None] = {}
-        self.kernels: dict[int, object] = {}  # by handle, for occupancy
+        self._registered = weakref.WeakValueDictionary()  # kernels and modules by handle
         self.context = self._types.CUcontext(self._handle())
 
     def _handle(self) -> int:
         self._handles += 16
         return self._handles
+
+    def register(self, thing) -> int:
+        """A handle by which the driver's functions find a kernel or module."""
+        handle = self._handle()
+        self._registered[handle] = thing
+        return handle
 
     # -- the device and its context ------------------------------------------------
 
@@ -226,7 +233,7 @@ class VirtualDriver(MemoryFunctions):
         return None
 
     def cuLibraryGetGlobal(self, library, name):
-        module = self.kernels.get(int(library))
+        module = self._registered.get(int(library))
         found = module.symbol(name.decode()) if module is not None else None
         if found is None:
             raise self._refuse("NOT_FOUND", f"the module has no variable {name.decode()}")
@@ -239,7 +246,7 @@ class VirtualDriver(MemoryFunctions):
         return None
 
     def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, kernel, threads, dynamic_shared):
-        return self.kernels[int(kernel)].occupancy(int(threads), int(dynamic_shared)).blocks
+        return self._registered[int(kernel)].occupancy(int(threads), int(dynamic_shared)).blocks
 
     def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(self, kernel, threads, shared, flags):
         return self.cuOccupancyMaxActiveBlocksPerMultiprocessor(kernel, threads, shared)

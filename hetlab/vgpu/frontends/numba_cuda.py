@@ -1,6 +1,6 @@
 """``numba.cuda`` on a machine without a driver: unmodified programs, the virtual GPU.
 
-Numba compiles without a GPU; only at the driver's door does it stop.  Seven names
+Numba compiles without a GPU; only at the driver's door does it stop.  A few names
 are replaced there, in memory and only where there is no driver:
 
 ===============================================  =====================================
@@ -8,7 +8,8 @@ are replaced there, in memory and only where there is no driver:
 ``driver.ExperimentalDevice``                    what a device says of itself
 ``driver.ManagedMemory``                         host and device addresses differ here
 ``CUDACodeLibrary.get_cufunc``                   PTX is kept instead of a loaded cubin
-``dispatcher.launch``, ``LaunchConfig``          the launch
+``dispatcher.launch``, ``LaunchConfig``          the launch (in ``nrt`` too)
+``nrt._Linker``                                  the module that counts references
 ``dispatcher._Kernel.launch``                    which Python arguments a launch has
 ``devicearray._to_strided_memory_view``          host arrays as arguments, not copied
 ``dispatcher.compile_cuda``                      line numbers are always kept
@@ -23,13 +24,11 @@ import types
 
 import numpy as np
 
-from hetlab.vgpu.device import CAPABILITY, Origin, device
+from hetlab.vgpu.device import device
 from hetlab.vgpu.frontends import numba_names
 from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
 from hetlab.vgpu.frontends.numba_errors import explain
-from hetlab.vgpu.launch import Kernel
-from hetlab.vgpu.occupancy import occupancy
-from hetlab.vgpu.resources import resources
+from hetlab.vgpu.frontends.numba_module import VirtualLinker, cufunc_getter, function_class
 
 __all__ = ["install", "installed"]
 
@@ -49,111 +48,6 @@ class _Launch:
         self.kernel, self.args = kernel, args
         self.held: list[int] = []  # addresses to free afterwards
         self.spans: list[tuple[int, int]] = []  # host memory that is adopted
-
-
-class VirtualKernel:
-    """Stands for ``cuda.core.Kernel``: PTX instead of a handle of loaded code."""
-
-    def __init__(self, library) -> None:
-        self.library, self.name = library, library._entry_name
-        self.ptx = numba_names.library_ptx(library)
-        self.engine = Kernel(self.ptx, self.name)
-        self.handle = _installed[0]._handle()
-        self._origin: Origin | None = None
-        _installed[0].kernels[self.handle] = self
-
-    @functools.cached_property
-    def resources(self):
-        """Registers and memory; zeros when the assembler cannot tell."""
-        try:
-            return resources(self.ptx, self.name)
-        except Exception:  # a figure for the occupancy only: the launch needs none of it
-            return None
-
-    @functools.cached_property
-    def attributes(self):
-        got = self.resources
-        registers = got.registers if got else 0
-        limit = 65536 // max(registers, 1) // 32 * 32
-        return types.SimpleNamespace(
-            num_regs=registers,
-            const_size_bytes=got.constant if got else 0,
-            local_size_bytes=got.stack if got else 0,
-            shared_size_bytes=self.engine.shared_bytes,
-            max_threads_per_block=min(1024, limit),
-        )
-
-    def occupancy(self, threads: int, dynamic_shared: int):
-        shared = self.engine.shared_bytes + dynamic_shared
-        registers = self.attributes.num_regs
-        return occupancy(threads, registers, shared, CAPABILITY)
-
-    def symbol(self, name: str) -> tuple[int, int] | None:
-        """Address and size of a variable of the module."""
-        return self.engine.global_address(name, device().memory)
-
-    def names(self) -> dict[str, str]:
-        return numba_names.symbol_names(self.library.get_llvm_str())
-
-    def origin(self, python) -> Origin:
-        """Where the kernel came from; ``python`` is its function, when that is known."""
-        if self._origin is None:
-            name = python.__name__ if python else self.name
-            home = numba_names.home(python) if python else None
-            self._origin = Origin(name, "Numba", self.ptx, self.name, home=home, names=self.names)
-        return self._origin
-
-
-class VirtualObject:
-    """Stands for ``cuda.core.ObjectCode``."""
-
-    def __init__(self, kernel: VirtualKernel) -> None:
-        self.kernel, self.handle = kernel, kernel.handle
-
-    def get_kernel(self, name: str) -> VirtualKernel:
-        return self.kernel
-
-
-def _make_function(numba_driver):
-    class VirtualFunction(numba_driver.Function):
-        """A kernel whose registers are looked up only when somebody asks."""
-
-        __slots__ = ("__weakref__",)
-
-        def __init__(self, module, kernel, name) -> None:
-            self.module, self.kernel, self.name = module, kernel, name
-            self.handle = kernel.handle
-
-        @property
-        def attrs(self):
-            has = self.kernel.attributes
-            return numba_driver.FuncAttr(
-                regs=has.num_regs,
-                shared=has.shared_size_bytes,
-                local=has.local_size_bytes,
-                const=has.const_size_bytes,
-                maxthreads=has.max_threads_per_block,
-            )
-
-    return VirtualFunction
-
-
-def _get_cufunc(function, devices):
-    def get_cufunc(self):
-        if self._entry_name is None:
-            raise RuntimeError("a device function is not a kernel and has no entry to launch")
-        context = devices.get_context()
-        found = self._cufunc_cache.get(context.device.id)
-        if found is None:
-            kernel = VirtualKernel(self)
-            module = context.create_module_image(
-                VirtualObject(kernel), self._setup_functions, self._teardown_functions
-            )
-            found = function(module, kernel, self._entry_name)
-            self._cufunc_cache[context.device.id] = found
-        return found
-
-    return get_cufunc
 
 
 class _Config:
@@ -290,6 +184,7 @@ def install() -> None:
     from numba.cuda import codegen, dispatcher
     from numba.cuda.cudadrv import devicearray, devices
     from numba.cuda.cudadrv import driver as numba_driver
+    from numba.cuda.memory_management import nrt
 
     virtual = VirtualDriver(numba_driver)
     singleton = numba_driver.driver
@@ -310,9 +205,11 @@ def install() -> None:
             self._bufptr_ = virtual.managed_host(pointer)
 
     numba_driver.ManagedMemory = ManagedMemory
-    function = _make_function(numba_driver)
-    codegen.CUDACodeLibrary.get_cufunc = _get_cufunc(function, devices)
-    dispatcher.launch, dispatcher.LaunchConfig = _launch, _Config
+    function = numba_driver.Function = function_class(numba_driver)
+    codegen.CUDACodeLibrary.get_cufunc = cufunc_getter(function, devices)
+    for module in (dispatcher, nrt):
+        module.launch, module.LaunchConfig = _launch, _Config
+    nrt._Linker = VirtualLinker
     dispatcher._Kernel.launch = _remembering(dispatcher._Kernel.launch)
     devicearray._to_strided_memory_view = _host_views(devicearray, numba_driver)
     devicearray._make_strided_memory_view = lambda obj, *, stream_ptr: types.SimpleNamespace(

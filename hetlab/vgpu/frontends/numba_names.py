@@ -18,7 +18,15 @@ from pathlib import Path
 
 from hetlab.vgpu.launch import ArrayArg
 
-__all__ = ["array_args", "home", "library_ptx", "merge_ptx", "parse_file", "symbol_names"]
+__all__ = [
+    "array_args",
+    "compile_linked",
+    "home",
+    "library_ptx",
+    "merge_ptx",
+    "parse_file",
+    "symbol_names",
+]
 
 
 def array_args(names: Sequence[str], types: Sequence, values: Sequence) -> list[ArrayArg]:
@@ -176,7 +184,7 @@ def library_ptx(library, capability: tuple[int, int] | None = None) -> str:
     for item in linked:
         data, kind, name = _linkable(item)
         if kind == "cu":
-            texts.append(_compile_linked(data, name))
+            texts.append(compile_linked(data, name))
         elif kind == "ptx":
             texts.append(data if isinstance(data, str) else data.decode().strip("\0"))
         else:  # LTO-IR and objects: let nvJitLink make one PTX of all
@@ -191,7 +199,7 @@ def _linkable(item) -> tuple[str | bytes, str, str]:
     return item.data, item.kind if isinstance(item.kind, str) else "", item.name
 
 
-def _compile_linked(data: str | bytes, name: str) -> str:
+def compile_linked(data: str | bytes, name: str) -> str:
     """CUDA C++ that a kernel links, with Numba's own include folders."""
     from numba.cuda import core
     from numba.cuda.memory_management import nrt
