@@ -106,13 +106,11 @@ class MemoryPort:
         if alloc.written is not None:
             _mark(site, alloc.written, a, alloc.base, offset)
 
-    def wrapped(self, site, a: Addresses, offset: int, index) -> None:
-        """Warn of negative indices that were counted from the end."""
-        if not self.hazards or index.min() >= 0:
-            return
-        bad = a.lanes.full(index) < 0
-        first = int(a.lanes.full(index)[np.argmax(bad)])
-        self._complain("wrapped-index", site, a, a.vector() + offset, bad, site.space, first)
+    def wrapped(self, site, a: Addresses, offset: int, amount) -> None:
+        """Warn of negative indices: those to which a length was added."""
+        if self.hazards and amount.any():
+            bad = a.lanes.full(amount) != 0
+            self._complain("wrapped-index", site, a, a.vector() + offset, bad, site.space)
 
     # -- shared memory
     def _shared_ok(self, site, a: Addresses, offset: int) -> bool:
@@ -390,7 +388,7 @@ class MemoryPort:
             return None
         return tuple(out) if site.parts > 1 else out[0]
 
-    def _complain(self, kind, site, a, v, bad, space, given=None) -> None:
+    def _complain(self, kind, site, a, v, bad, space) -> None:
         if not bad.any():
             return
         k = int(np.argmax(bad))
@@ -413,7 +411,6 @@ class MemoryPort:
                     size=site.size,
                     address=int(v[k]),
                     extent=run.extent(space, site, int(v[k])),
-                    given=given,
                 ),
             }
 
@@ -441,7 +438,7 @@ _SENTENCES = {
     "misaligned": "{who} {verb} {what} in line {line} at address {address:#x}, "
     "which is no multiple of {size}.",
     "read-only-write": "{who} {verb} {what} in line {line}, which is read-only.",
-    "wrapped-index": "{who} {verb} {what} in line {line}: the index {given} is negative and "
+    "wrapped-index": "{who} {verb} {what} in line {line} by a negative index, which "
     "counts from the end.",
     "uninitialised-read": "{who} {verb} {what} in line {line} before anything was stored there.",
 }

@@ -568,14 +568,15 @@ class _BlockWriter:
         c.fences |= site.releases
         site.register = c._number(base.name) if isinstance(base, Reg) else None
         site.offset = where.offset
+        if isinstance(base, Sym) and base.name in c.shared:
+            site.offset += c.symbol(base, i)
         c.sites.append(site)
         return f"S[{site.id}]"
 
     def wrapped(self, i: Instr, site: str, at: str, offset: int, lanes: str) -> None:
         """Look whether an index of this access counts from the end of its array."""
         for name in i.wraps:
-            text, code = self.raw(name, i)
-            text = f"{text}.view(i{code[1]})" if code[0] != "i" else text
+            text, _ = self.raw(name, i)
             if lanes != "L":
                 text = f"{lanes}.take({text})"
             self.emit(f"M.wrapped({site}, {at}, {offset}, {text})")

@@ -283,7 +283,7 @@ class RaceDetector:
                 self._report(a, me, old, bad)
             if remember:
                 first, second = shadow.readers()
-                before = first[where]
+                before = first[where].copy()
                 first[where] = me
                 lost = first[where] != me  # several threads read one word: keep two of them
                 if lost.any():

@@ -130,7 +130,7 @@ class Instr:
     pred: tuple[Reg, bool] | None  # (register, negated)
     loc: Loc | None
     line: int  # of the PTX text
-    wraps: tuple[str, ...] = ()  # indices that may be negative (`wraps`)
+    wraps: tuple[str, ...] = ()  # amounts added to negative indices (see `wraps`)
 
     @property
     def opcode(self) -> str:

@@ -137,7 +137,7 @@ class Memory:
         kind = {"name": name, "itemsize": itemsize, "readonly": readonly, "written": written}
         with self._lock:
             self.used += nbytes
-        return self._place(data, 0, **kind)
+        return self._place(data, 0, 0, **kind)
 
     def adopt(self, array: np.ndarray, name: str = "", *, readonly: bool | None = None) -> int:
         """Let the device see a host array, without a copy; return the address of its element 0.
@@ -156,17 +156,23 @@ class Memory:
             data = array.reshape(-1).view(np.uint8)
         else:
             data = np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8)
+        # A view keeps its alignment: its array begins at a multiple of 256, as on a device.
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        shift = (low - owner.__array_interface__["data"][0]) % 256
         if readonly is None:
             readonly = not array.flags.writeable
         size = array.itemsize or 1
         kind = {"name": name, "itemsize": size, "readonly": readonly, "keep": array}
-        return self._place(data, first - low, **kind)
+        return self._place(data, first - low, shift, **kind)
 
-    def _place(self, data, offset, **kind) -> int:
+    def _place(self, data, offset: int, shift: int, **kind) -> int:
         with self._lock:
             slot, self._next = self._next, self._next + 1
-            self._slots[slot] = Allocation(slot << SLOT_BITS, data, **kind)
-        return (slot << SLOT_BITS) + offset
+            base = (slot << SLOT_BITS) + shift
+            self._slots[slot] = Allocation(base, data, **kind)
+        return base + offset
 
     def free(self, addr: int) -> None:
         """Give back the allocation that holds `addr`."""

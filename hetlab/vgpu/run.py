@@ -423,7 +423,7 @@ class Run:
 
 
 def _resident_blocks(threads: int, shared: int) -> int:
-    """Blocks that an A100 holds at one time (CUDA C++ Programming Guide, compute capability 8.0)."""
+    """Blocks that an A100 holds at one time (CUDA C++ Programming Guide, limits of 8.0)."""
     room = 164 * 1024 // (-(-shared // 128) * 128 + 1024)
     return 108 * max(1, min(32, 2048 // threads, room))
 

@@ -364,9 +364,9 @@ class Batch:
         """Whether all lanes stand here that the mask names and that have not ended."""
         lanes = group.lanes
         mask = self.program.masks[group.at](self, lanes, group.regs)
-        if lanes.n == self.living == self.shape.whole.n and not isinstance(mask, np.ndarray):
-            if mask == 0xFFFFFFFF:
-                return True
+        everyone = lanes.n == self.living == self.shape.whole.n
+        if everyone and not isinstance(mask, np.ndarray) and mask == 0xFFFFFFFF:
+            return True
         _, first, _ = lanes.groups(32)
         if isinstance(mask, np.ndarray):
             mask = mask[first]
@@ -417,7 +417,8 @@ class Batch:
             return {
                 "threads": threads,
                 "lines": [place],
-                "message": f"{who(thread).capitalize()} {why} the warp-wide {op} in line {place[1]}.",
+                "message": f"{who(thread).capitalize()} {why} the warp-wide {op} in line "
+                f"{place[1]}.",
             }
 
         self.run.recorder.add("divergent-barrier", ("mask", group.at, other), count, make)
@@ -708,10 +709,12 @@ class Batch:
         for block in [self.program.blocks[group.at], *self.program.blocks]:
             lines = {i.line for i in block.code}
             for site in self.run.sites if block.polls else ():
-                if site.ptx_line in lines and site.register is not None:
-                    value = group.regs[site.register]
-                    value = int(np.atleast_1d(value)[0]) + site.offset
-                    return (site, value) if value else (None, 0)
+                if site.ptx_line not in lines:
+                    continue
+                if site.register is None:
+                    return (site, site.offset) if site.space == "shared" else (None, 0)
+                value = int(np.atleast_1d(group.regs[site.register])[0]) + site.offset
+                return (site, value) if value or site.space != "global" else (None, 0)
         return None, 0
 
     def trap(self, lanes: Lanes, place, what: str = "the kernel stops with a trap") -> None:

@@ -1,8 +1,9 @@
 """Negative indices that Numba lets count from the end, found in its PTX.
 
 ``a[i]`` compiles to "add the length to `i` if `i` is negative", without a branch.
-This module finds that addition and says which memory instructions use its result,
-so that a negative `i` can be reported as what it mostly is: a mistake at an edge.
+This module finds the amount that is added (the length or 0) and says which memory
+instructions use it, so that a negative `i` can be reported as what it mostly is: a
+mistake at an edge.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _SMALL = ("%tid", "%laneid", "%ctaid", "%ntid", "%nctaid")
 
 
 def mark_wraps(f: Function) -> None:
-    """Give each memory instruction of a flattened kernel the indices that may wrap (`Instr.wraps`)."""
+    """Give each memory instruction the amounts added to negative indices (`Instr.wraps`)."""
     definitions: dict[str, list[Instr]] = {}
     for i in f.code:
         target = i.operands[0] if i.operands else None
@@ -37,41 +38,45 @@ def mark_wraps(f: Function) -> None:
             x = d.operands[1]
         return x
 
-    def sign_of(x) -> Reg | None:
-        """The index whose sign decides `x`: the length if it is negative, else 0."""
+    def is_length(x) -> bool:
+        """A length: a parameter, or a constant of the array's type."""
+        d = only(through_cvt(x))
+        return isinstance(x, Imm) or (d is not None and d.op == "ld" and "param" in d.mods)
+
+    def wraps_by(x) -> bool:
+        """Whether `x` is the length if some index is negative, and else 0."""
         d = only(through_cvt(x))
         if d is None:
-            return None
+            return False
         if d.op == "and":
             for part in d.operands[1:]:
                 s = only(part)
                 if s is not None and s.op == "shr" and s.mods[-1][0] == "s":
-                    amount = s.operands[2]
-                    if isinstance(amount, Imm) and amount.value == int(s.mods[-1][1:]) - 1:
-                        return s.operands[1]
+                    top = isinstance(s.operands[2], Imm) and s.operands[2].value
+                    if top == int(s.mods[-1][1:]) - 1:
+                        return not _never_negative(s.operands[1], only)
         if d.op == "shr" and d.mods[-1][0] in "ub":
             s = only(d.operands[1])
             if s is not None and s.op == "and" and isinstance(s.operands[2], Imm):
                 bits = int(s.mods[-1][1:])
-                if int(s.operands[2].value) & ((1 << bits) - 1) == 1 << bits - 1:
-                    return s.operands[1]
+                sign = int(s.operands[2].value) & ((1 << bits) - 1) == 1 << bits - 1
+                return sign and not _never_negative(s.operands[1], only)
         if d.op == "selp":
             p = only(d.operands[3])
             if p is not None and p.op == "setp" and isinstance(p.operands[2], Imm):
-                test = (p.mods[0], p.operands[2].value)
-                zero = [isinstance(x, Imm) and x.value == 0 for x in d.operands[1:3]]
-                if (test == ("lt", 0) and zero[1]) or (test == ("gt", -1) and zero[0]):
-                    return p.operands[1]
-        return None
+                chosen = {"lt": 0, "le": 0, "gt": 1, "ge": 1}.get(p.mods[0])
+                if chosen is not None and p.mods[-1][0] == "s":
+                    length, zero = d.operands[1 + chosen], d.operands[2 - chosen]
+                    return isinstance(zero, Imm) and zero.value == 0 and is_length(length)
+        return False
 
     wraps: dict[str, frozenset] = {}
     for i in f.code:
         if i.op != "add" or i.mods[-1][0] == "f" or not isinstance(i.operands[0], Reg):
             continue
-        for half in (1, 2):
-            index = sign_of(i.operands[half])
-            if isinstance(index, Reg) and not _never_negative(index, only):
-                wraps[i.operands[0].name] = frozenset({index.name})
+        for amount in i.operands[1:]:
+            if isinstance(amount, Reg) and wraps_by(amount):
+                wraps[i.operands[0].name] = frozenset({amount.name})
     if not wraps:
         return
     changed = True
