@@ -158,8 +158,13 @@ def build(f: Function) -> list[Block]:
         block.successors = [place[s] for s in block.successors]
         block.loop = old in looping
     _liveness(out)
+    loops: dict[int, tuple[set[str], set[str]]] = {}  # by identity: a loop's blocks share its list
     for old, members in looping.items():
-        _find_polls([blocks[m] for m in members], blocks[old])
+        block = blocks[old]
+        if any(i.op in ("atom", "ld") for i in block.code):
+            if id(members) not in loops:
+                loops[id(members)] = _deciding([blocks[m] for m in members])
+            _find_polls(block, *loops[id(members)])
     return out
 
 
@@ -288,20 +293,27 @@ def _liveness(blocks: list[Block]) -> None:
         b.live_in, b.live_out = members(live[n]), members(out[n])
 
 
-def _find_polls(loop: list[Block], block: Block) -> None:
+def _deciding(loop: list[Block]) -> tuple[set[str], set[str]]:
+    """Registers that decide whether a loop goes on, and all that it writes."""
+    makers: dict[str, list[Instr]] = {}
+    for b in loop:
+        for i in b.code:
+            for r in defs(i):
+                makers.setdefault(r, []).append(i)
+    written = set(makers)
+    work = [r for b in loop if b.jump is not None for r in uses(b.jump)]
+    wanted: set[str] = set()
+    while work:
+        r = work.pop()
+        if r not in wanted:
+            wanted.add(r)
+            for i in makers.pop(r, ()):
+                work += uses(i)
+    return wanted, written
+
+
+def _find_polls(block: Block, wanted: set[str], written: set[str]) -> None:
     """Mark `block` when what it reads from memory decides whether its loop goes on."""
-    code = [i for b in loop for i in b.code]
-    written = {r for i in code for r in defs(i)}
-    wanted = {r for b in loop if b.jump is not None for r in uses(b.jump)}
-    grew = True
-    while grew:
-        grew = False
-        for i in code:
-            if any(r in wanted for r in defs(i)):
-                new = set(uses(i)) - wanted
-                if new:
-                    wanted |= new
-                    grew = True
     for i in block.code:
         reads = i.op in ("atom", "ld") and any(r in wanted for r in defs(i))
         if not reads or "param" in i.mods or "const" in i.mods or "local" in i.mods:
