@@ -17,6 +17,9 @@ from hetlab.vgpu.profile import sanitize
 
 from .catalogue import CLEAN, FAULTY, Entry
 
+PAIRS = ("race", "divergent-barrier")
+"""Kinds that take two threads."""
+
 
 def three(shape) -> list[int]:
     shape = [shape] if isinstance(shape, int) else list(shape)
@@ -62,7 +65,8 @@ def unfit(entry: Entry, hazard) -> str:
     threads = [thread(entry, where) for where in hazard.threads]
     if not threads:
         return "no thread"
-    if entry.kind == "race" and (len(threads) != 2 or threads[0] == threads[1]):
+    pair = entry.kind in PAIRS and not entry.alone
+    if pair and (len(threads) != 2 or threads[0] == threads[1]):
         return f"threads {hazard.threads}"
     if callable(entry.at):
         fits = entry.at(hazard.index, *threads[: entry.at.__code__.co_argcount - 1 or None])
@@ -70,18 +74,11 @@ def unfit(entry: Entry, hazard) -> str:
         fits = entry.at is None or np.array_equal(hazard.index, entry.at)
     if not fits:
         return f"index {hazard.index} of threads {hazard.threads}"
-    lines = {line for _, line in hazard.lines}
-    if not entry.lines("fault") <= lines | reported_elsewhere(entry, hazard):
-        return f"lines {sorted(lines)} for {sorted(entry.lines('fault'))}"
+    lines, marked = {line for _, line in hazard.lines}, entry.lines("fault")
+    # A race has two lines; of other faults each marked line may have a report of its own.
+    if not (marked <= lines if entry.kind in PAIRS else lines and lines <= marked):
+        return f"lines {sorted(lines)} for {sorted(marked)}"
     return ""
-
-
-def reported_elsewhere(entry: Entry, hazard) -> set[int]:
-    """Marked lines that stand for more of the same: all but one or two, by kind."""
-    lines = {line for _, line in hazard.lines}
-    both = entry.kind == "race" or entry.kind == "divergent-barrier"
-    marked = entry.lines("fault")
-    return marked if lines & marked and not both else set()
 
 
 def show(launch) -> str:

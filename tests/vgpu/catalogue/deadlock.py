@@ -63,7 +63,14 @@ def step_of_zero(a, out, step):
         i += step
 
 
-@fault(STUCK, "turn", 0, grid=2, block=1, args=lambda: (zeros(2, np.int32), zeros(2)))
+@fault(
+    STUCK,
+    "turn",
+    lambda i, t: i == 1 - t.b,
+    grid=2,
+    block=1,
+    args=lambda: (zeros(2, np.int32), zeros(2)),
+)
 def each_block_waits_for_the_other(turn, out):
     b = cuda.blockIdx.x
     # !fix cuda.atomic.exch(turn, b, int32(1))

@@ -94,7 +94,7 @@ def full_mask_split_over_two_branches(a, out):
     out[lane] = v
 
 
-@fault(SPLIT, None, block=32, args=lambda: (ramp(32), zeros(32)))
+@fault(SPLIT, None, alone=True, block=32, args=lambda: (ramp(32), zeros(32)))
 def lanes_missing_from_the_mask(a, out):
     lane = cuda.threadIdx.x
     v = a[lane]

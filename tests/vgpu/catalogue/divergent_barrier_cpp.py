@@ -78,6 +78,7 @@ __global__ void shuffle_of_half_a_warp(const float *a, float *out) {
 fault(
     SPLIT,
     None,
+    alone=True,
     block=32,
     args=lambda: (ints(*range(32)), zeros(32, np.uint32)),
     code="""

@@ -51,6 +51,8 @@ class Entry:
         Device functions of `kernel` that carry marks as well.
     also : tuple of str
         Kinds that follow from the fault and may be reported on the marked lines.
+    alone : bool
+        One thread is at fault by itself, although the kind takes two.
     mended : dict
         Launch shape or `args` of the twin, where they differ.
     """
@@ -66,6 +68,7 @@ class Entry:
     shared: int = 0
     helpers: tuple = ()
     also: tuple[str, ...] = ()
+    alone: bool = False
     mended: dict = field(default_factory=dict)
 
     @property
