@@ -156,13 +156,17 @@ def run_module(module: str, peer: str, only: str | None = None) -> dict[str, dic
     return results
 
 
-def run(names: list[str], peer: str, jobs: int, only: str | None = None) -> dict[str, dict]:
-    """Run modules, ``jobs`` at a time: module to test to outcome."""
+def run(
+    names: list[str], peer: str, jobs: int, only: str | None = None, save: Path | None = None
+) -> dict[str, dict]:
+    """Run modules, ``jobs`` at a time: module to test to outcome; ``save`` grows with them."""
     found: dict[str, dict] = {}
     with ThreadPoolExecutor(jobs) as pool:
         for name, results in zip(names, pool.map(lambda n: run_module(n, peer, only), names)):
             found[name] = results
             sys.stderr.write(row(name, results) + "\n")
+            if save:
+                save.write_text(json.dumps(found, indent=1))
     return found
 
 
@@ -199,9 +203,8 @@ def main(argv: list[str] | None = None) -> None:
         work(module, Path(out), set(json.loads(Path(done).read_text())), options.only)
         return
     started = time.perf_counter()
-    found = run(options.modules or modules(), options.peer, options.jobs, options.only)
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1))
+    names = options.modules or modules()
+    found = run(names, options.peer, options.jobs, options.only, options.json)
     seconds = time.perf_counter() - started
     sys.stdout.write(
         f"{table(found)}\n{seconds:.0f} s on {os.cpu_count()} cores, {options.jobs} jobs\n"

@@ -127,7 +127,7 @@ def _host_views(devicearray, numba_driver):
         span = (first, first + host.nbytes)
         alone = now is not None and not any(a < span[1] and span[0] < b for a, b in now.spans)
         in_place = copy is not None and alone and isinstance(obj, np.ndarray)
-        if in_place and host.flags.writeable:
+        if in_place and host.flags.writeable and host.flags.aligned:
             address = memory.adopt(host)
             now.spans.append(span)
             _mark_unwritten(memory, address, host)
