@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import linecache
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -79,19 +78,24 @@ def on_the_virtual_gpu(program: Program) -> dict[str, np.ndarray]:
     return outputs
 
 
-def on_the_cpu(program: Program) -> dict[str, np.ndarray]:
-    import numba
+def on_the_cpu(program: Program, monkeypatch) -> dict[str, np.ndarray]:
+    """Outputs of Numba's CPU compiler, its optimiser switched off.
 
+    With it on, LLVM for x86-64 was seen to differ in one of 30 programs from its own
+    level 0, from NumPy and from NVVM's PTX, which all agreed.
+    """
+    import numba
+    from numba.core import config
+
+    monkeypatch.setattr(config, "OPT", config._OptLevel(0))
     outputs = {name: a.copy() for name, a in program.outputs.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        numba.njit(function(program, False))(*program.inputs.values(), *outputs.values())
+    numba.njit(function(program, False))(*program.inputs.values(), *outputs.values())
     return outputs
 
 
-def differences(program: Program) -> list[str]:
+def differences(program: Program, monkeypatch) -> list[str]:
     """Where the virtual GPU's outputs are not what they must be; one line each."""
-    got, cpu = on_the_virtual_gpu(program), on_the_cpu(program)
+    got, cpu = on_the_virtual_gpu(program), on_the_cpu(program, monkeypatch)
     found = []
     for name, a in got.items():
         expected, bound = program.expected[name], 0
@@ -113,24 +117,23 @@ def differences(program: Program) -> list[str]:
     return found
 
 
-def check(seed: int) -> None:
-    program = generate(seed)
-    found = differences(program)
-    assert not found, "\n".join([f"seed {seed}", *found, program.source(True)])
+def check(program: Program, monkeypatch) -> None:
+    found = differences(program, monkeypatch)
+    assert not found, "\n".join([f"seed {program.seed}", *found, program.source(True)])
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_random_kernel_computes_the_same_everywhere(seed):
+def test_a_random_kernel_computes_the_same_everywhere(seed, monkeypatch):
     """Integers bit for bit; floats within what rounding can do; no false alarm."""
-    check(seed)
+    check(generate(seed, size=3), monkeypatch)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("hundred", range(10))
-def test_a_thousand_random_kernels_compute_the_same(hundred):
-    """The same for seeds 1000 to 1999."""
+def test_a_thousand_random_kernels_compute_the_same(hundred, monkeypatch):
+    """The same for larger kernels, seeds 1000 to 1999."""
     for seed in range(1000 + 100 * hundred, 1100 + 100 * hundred):
-        check(seed)
+        check(generate(seed), monkeypatch)
 
 
 def test_few_outputs_escape_the_comparison():

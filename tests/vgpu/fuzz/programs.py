@@ -428,14 +428,14 @@ class _Generator:
 
         return run
 
-    def program(self, seed: int) -> Program:
+    def program(self, seed: int, size: int) -> Program:
         steps = []
-        for k in range(self.rng.randint(3, 5)):
+        for k in range(3 + (size > 3)):
             type = self.types[k % len(self.types)]
             x = self.expr(type, 1)
             steps.append(self.assign(f"v{k}", x))
             self.variables[f"v{k}"] = type
-        steps += [self.statement(2) for _ in range(self.rng.randint(3, 7))]
+        steps += [self.statement(1 + (size > 3)) for _ in range(self.rng.randint(1, size))]
         outputs = {}
         for name, type in self.variables.items():
             self.write(f"o{name}[i] = {name}")
@@ -468,6 +468,6 @@ def _brev(a):
     return np.array([int(f"{int(x):0{bits}b}"[::-1], 2) for x in a], a.dtype)
 
 
-def generate(seed: int) -> Program:
-    """The random kernel of a seed."""
-    return _Generator(seed).program(seed)
+def generate(seed: int, size: int = 7) -> Program:
+    """The random kernel of a seed, of at most `size` statements outside of its loops."""
+    return _Generator(seed).program(seed, size)
