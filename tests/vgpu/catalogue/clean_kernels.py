@@ -308,3 +308,12 @@ def scan_with_two_barriers(a, out):
         cuda.syncthreads()
         d *= 2
     out[t] = s[t]
+
+
+@clean(grid=4, block=32, args=lambda: (ramp(128), zeros(128)))
+def grid_meets_between_two_phases(a, b):
+    whole = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    b[i] = 2 * a[i]
+    whole.sync()
+    a[i] = b[(i + 1) % b.size]

@@ -80,6 +80,17 @@ def each_block_waits_for_the_other(turn, out):
     out[b] = 1
 
 
+@fault(STUCK, "mutex", 0, block=32, args=lambda: (zeros(1, np.int32), zeros(1)))
+def lock_held_while_the_warp_meets(mutex, total):
+    while cuda.atomic.cas(mutex, 0, 0, 1) != 0:  # !fault
+        pass
+    cuda.threadfence()
+    total[0] += 1
+    cuda.syncwarp()  # !also  # !fix pass
+    cuda.threadfence()
+    cuda.atomic.exch(mutex, 0, int32(0))
+
+
 fault(
     STUCK,
     None,

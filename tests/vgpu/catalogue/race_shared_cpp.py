@@ -188,3 +188,21 @@ __global__ void device_function_without_barrier(const float *a, float *out) {
     out[t] = tile[63 - t];
 }""",
 )
+
+fault(
+    RACE,
+    "stage",
+    lambda i, a, b: a.x != b.x,
+    args=lambda: (ramp(64), zeros(64)),
+    code="""
+#include <cuda_pipeline_primitives.h>
+__global__ void asynchronous_copy_without_wait(const float *a, float *out) {
+    __shared__ float stage[64];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&stage[t], &a[t], sizeof(float));  // !fault
+    __pipeline_commit();
+    // !fix __pipeline_wait_prior(0);
+    __syncthreads();
+    out[t] = stage[63 - t];  // !fault
+}""",
+)
