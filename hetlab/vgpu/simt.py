@@ -186,14 +186,14 @@ class Batch:
                 self.idle += 1
                 if self.idle > 2 * len(self.groups):
                     return "spinning"
+            self.steps += 1
+            if self.steps > run.step_budget:
+                self._too_long(group)
             block = blocks[group.at]
             if block.gate and not group.passed and not self._gate(group, block):
                 continue
             group.passed = False
-            self.steps += 1
             group.last = self.steps
-            if self.steps > run.step_budget:
-                self._too_long(group)
             at, lanes = group.at, group.lanes
             tally.warps[at] += lanes.warps
             tally.lanes[at] += lanes.n
@@ -384,6 +384,10 @@ class Batch:
         waiting = self._split(group, lanes.narrow(late), group.at)
         waiting.parked = "warp"
         ready = self._split(group, lanes.narrow(~late), group.at)
+        ready.passed = True
+        named = mask[~missing] if isinstance(mask, np.ndarray) else mask
+        gone = absent & _masks(self.shape.exists)[warps]
+        self._check_mask(ready, named, gone[~missing])
         self.groups.remove(group)
         self.groups += [waiting, ready]
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from hetlab.vgpu.memory import Memory
 __all__ = ["cuda", "numba_ptx", "nvrtc_ptx", "ptx_of", "run_cuda", "run_ptx"]
 
 
+@cache
 def nvrtc_ptx(source: str, *options: str) -> str:
     """CUDA C++ to PTX with the real NVRTC."""
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
