@@ -67,10 +67,13 @@ class _Generator:
         self.rng = random.Random(seed)
         self.numpy = np.random.default_rng(seed)
         rng = self.rng
-        self.floats = rng.random() < 0.6
-        pool = [*INTEGERS, *(FLOATS * 3 if self.floats else ())]
-        self.types = rng.sample(sorted(set(pool)), 3) if not self.floats else None
-        self.types = self.types or [*rng.sample(INTEGERS, 2), rng.choice(FLOATS)]
+        kind = rng.choice(["integers", "mixed", "floats"])
+        self.floats = kind != "integers"
+        if kind == "floats":
+            self.types = [rng.choice(INTEGERS), *rng.sample(FLOATS, 2)]
+        else:
+            last = FLOATS if self.floats else INTEGERS
+            self.types = [*rng.sample(INTEGERS, 2), rng.choice(last)]
         self.inputs = {f"a{k}": self.array(t) for k, t in enumerate(self.types)}
         self.variables: dict[str, str] = {}  # name -> type
         self.counters: list[str] = []
@@ -83,7 +86,7 @@ class _Generator:
         if type in FLOATS:
             spread = self.rng.choice([1.0, 100.0, 1e5])
             a = self.numpy.normal(0, spread, THREADS).astype(type)
-            a[::7] = np.round(a[::7])
+            a[::3] = np.round(a[::3] / spread)
             a[3] = 0
             return a
         info = np.iinfo(type)
@@ -295,7 +298,7 @@ class _Generator:
              ("==", np.equal), ("!=", np.not_equal)]
         )  # fmt: skip
         if self.floats and rng.random() < 0.4:
-            type = next(t for t in self.types if t in FLOATS)
+            type = rng.choice([t for t in self.types if t in FLOATS])
             x, y = self.leaf(type, exact=True), self.leaf(type, exact=True)
             return Expr(
                 f"{x.text} {op} {y.text}", "bool",
@@ -303,7 +306,13 @@ class _Generator:
             )  # fmt: skip
         type = rng.choice([t for t in self.types if t in INTEGERS])
         x, y = self.integer(type, 1), self.integer(type, 1)
+        if rng.random() < 0.5:  # few bits only, so that both are equal now and then
+            x, y = self.low_bits(x), self.low_bits(y)
         return Expr(f"{x.text} {op} {y.text}", "bool", lambda env: f(x.value(env), y.value(env)))
+
+    def low_bits(self, x: Expr) -> Expr:
+        few = np.dtype(x.type).type(3)
+        return Expr(f"({x.text} & {x.type}(3))", x.type, lambda env: x.value(env) & few)
 
     # -- statements: each writes its text and returns what NumPy does: run(env, mask, loop)
     def write(self, line: str) -> None:
@@ -468,6 +477,6 @@ def _brev(a):
     return np.array([int(f"{int(x):0{bits}b}"[::-1], 2) for x in a], a.dtype)
 
 
-def generate(seed: int, size: int = 7) -> Program:
+def generate(seed: int, size: int = 5) -> Program:
     """The random kernel of a seed, of at most `size` statements outside of its loops."""
     return _Generator(seed).program(seed, size)
