@@ -12,6 +12,8 @@ This is the engine's whole public face; front ends (Numba, NVRTC, Triton, TVM) e
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 import struct
 import time
 from dataclasses import dataclass, field
@@ -20,13 +22,15 @@ from functools import lru_cache
 import numpy as np
 
 from hetlab.errors import HetlabError, InvalidValue
+from hetlab.vgpu.arguments import ArrayArg
 from hetlab.vgpu.codegen import Program, compile_kernel
 from hetlab.vgpu.counters import COUNTERS
-from hetlab.vgpu.hazards import MAX_SITES, Hazard
+from hetlab.vgpu.hazards import Hazard
 from hetlab.vgpu.ir import SIZES, Module, PtxError
 from hetlab.vgpu.memory import Memory
 from hetlab.vgpu.ptx import parse
-from hetlab.vgpu.run import ArrayArg, Run
+from hetlab.vgpu.races import MAX_SITES
+from hetlab.vgpu.run import Run
 
 __all__ = ["COUNTERS", "ArrayArg", "Hazard", "Kernel", "LaunchError", "Param", "RawLaunch"]
 
@@ -100,6 +104,8 @@ class Kernel:
     params : list of Param
     shared_bytes : int
         Static shared memory a block.
+    max_threads : int or None
+        Threads a block by the kernel's launch bounds.
     source_lines : set of (file, line)
         The source lines that have instructions.
 
@@ -114,6 +120,7 @@ class Kernel:
         self.module_key = hashlib.sha256(ptx_text.encode()).hexdigest()
         self.name = self.program.name
         self.shared_bytes = self.program.shared_bytes
+        self.max_threads = _launch_bounds(ptx_text, self.name)
         self.params, at = [], 0
         for p in self.program.params:
             at = -(-at // p.align) * p.align
@@ -218,6 +225,12 @@ class Kernel:
                 f"a block must have at most 1024 threads (64 in z), got {block}: {threads} threads",
                 do="Use smaller blocks and more of them.",
             )
+        if self.max_threads and threads > self.max_threads:
+            raise LaunchError(
+                f"{self.name} is compiled for at most {self.max_threads} threads a block "
+                f"(its launch bounds), got {threads}",
+                do="Use smaller blocks, or change the launch bounds.",
+            )
         if grid[0] >= 1 << 31 or grid[1] > 65535 or grid[2] > 65535:
             raise LaunchError(
                 f"a grid must be at most (2147483647, 65535, 65535) blocks, got {grid}"
@@ -296,6 +309,14 @@ def _dims(name: str, value) -> tuple[int, int, int]:
     if not 1 <= len(dims) <= 3 or any(d < 1 for d in dims):
         raise LaunchError(f"{name} must be one to three positive integers, got {value!r}")
     return (*dims, 1, 1)[:3]
+
+
+def _launch_bounds(text: str, name: str) -> int | None:
+    """Threads a block that ``.maxntid`` or ``.reqntid`` allow the kernel; None without either."""
+    at = text.find(f".entry {name}(")
+    head = text[at : text.find("{", at)] if at >= 0 else ""
+    found = re.search(r"\.(?:maxntid|reqntid)\s+([\d,\s]+)", head)
+    return math.prod(map(int, re.findall(r"\d+", found[1]))) if found else None
 
 
 @lru_cache(maxsize=64)

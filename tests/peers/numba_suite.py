@@ -67,6 +67,9 @@ class _Recorder(unittest.TestResult):
 
     def _fail(self, error) -> None:
         kind, value, trace = error
+        if kind.__name__ == "Skipped":  # pytest.importorskip inside a test
+            self.outcome, self.why = "skipped", str(value)
+            return
         self.outcome = "failed"
         self.why = "".join(traceback.format_exception(kind, value, trace))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hetlab
+import hetlab.errors
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 hetlab.use_virtual_gpu()
@@ -339,3 +340,22 @@ def test_an_unknown_name_is_shown_with_its_line():
 def test_a_non_contiguous_host_array_is_refused_as_numba_does():
     with pytest.raises(ValueError, match="non-contiguous"):
         add[1, 32](data(64)[::2], data(32), np.zeros(32, np.float32))
+
+
+def test_a_launch_that_no_gpu_accepts_is_refused_as_cuda_does_but_in_words():
+    # Numba's simulator lets all three pass silently.
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    args = data(32), data(32), np.zeros(32, np.float32)
+    with pytest.raises(CUDAError, match=r"at most 1024 threads.*CUDA_ERROR_INVALID_VALUE"):
+        add[1, 2048](*args)
+    with pytest.raises(CUDAError, match="bytes of shared memory"):
+        add[1, 32, 0, 400 * 1024](*args)
+
+    @cuda.jit(launch_bounds=64)
+    def narrow(a):
+        a[cuda.threadIdx.x] = 1
+
+    with pytest.raises(hetlab.errors.HetlabError, match="at most 64 threads a block"):
+        narrow[1, 128](np.zeros(128, np.float32))
+    narrow[1, 64](np.zeros(64, np.float32))

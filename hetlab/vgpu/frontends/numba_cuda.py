@@ -29,6 +29,7 @@ from hetlab.vgpu.frontends import numba_names
 from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
 from hetlab.vgpu.frontends.numba_errors import explain
 from hetlab.vgpu.frontends.numba_module import VirtualLinker, cufunc_getter, function_class
+from hetlab.vgpu.launch import LaunchError
 
 __all__ = ["install", "installed"]
 
@@ -73,16 +74,32 @@ def _launch(stream, config, kernel, *values) -> None:
         names = [*names, *(f"argument {i}" for i in range(len(names), count))]
         return numba_names.array_args(names, now.kernel.argument_types, values)
 
-    device().launch(
-        kernel.engine,
-        kernel.origin(python),
-        config.grid,
-        config.block,
-        [_parameter(value) for value in values],
-        arrays=arrays,
-        dynamic_shared=config.shmem_size,
-        cooperative=config.is_cooperative,
-    )
+    try:
+        device().launch(
+            kernel.engine,
+            kernel.origin(python),
+            config.grid,
+            config.block,
+            [_parameter(value) for value in values],
+            arrays=arrays,
+            dynamic_shared=config.shmem_size,
+            cooperative=config.is_cooperative,
+        )
+    except LaunchError as error:
+        raise _refused()(error.what, where=error.where, do=error.do) from None
+
+
+@functools.cache
+def _refused() -> type[LaunchError]:
+    """Our launch error that is CUDA's too, for programs that catch CUDA's."""
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    class Refused(LaunchError, CUDAError):
+        def __str__(self) -> str:
+            return f"{LaunchError.__str__(self)} (CUDA_ERROR_INVALID_VALUE)"
+
+    Refused.__name__ = Refused.__qualname__ = "LaunchError"
+    return Refused
 
 
 def _parameter(value):
@@ -111,12 +128,19 @@ def _remembering(launch):
 
 
 def _host_views(devicearray, numba_driver):
+    from numba.cuda.api import from_cuda_array_interface as from_interface
+
     original = devicearray._to_strided_memory_view
 
     def view(obj, stream=0, copy=None, user_explicit=False):
         """A host array as an argument; ``copy=None`` is an ``In``, which stays unchanged."""
-        foreign = numba_driver.is_device_memory(obj) or hasattr(obj, "__cuda_array_interface__")
-        if foreign or not isinstance(obj, (np.ndarray, np.generic)):
+        if numba_driver.is_device_memory(obj):
+            return obj._strided_memory_view_shim, False
+        described = getattr(obj, "__cuda_array_interface__", None)
+        if described is not None:
+            array = from_interface(described, owner=obj)  # waits for its stream as well
+            return array._strided_memory_view_shim, False
+        if not isinstance(obj, (np.ndarray, np.generic)):
             return original(obj, stream, copy is None or copy, user_explicit)
         host = np.asanyarray(obj)
         devicearray.sentry_contiguous(devicearray.array_core(host))
