@@ -7,7 +7,7 @@ are replaced there, in memory and only where there is no driver:
 ``Driver._cuda_python_wrap_fn``                  the ``cu*`` functions (``driver.py``)
 ``driver.ExperimentalDevice``                    what a device says of itself
 ``driver.ManagedMemory``                         host and device addresses differ here
-``CUDACodeLibrary.get_cufunc``                   PTX is kept instead of a loaded cubin
+``CUDACodeLibrary.get_cufunc``, ``get_ltoir``    PTX is kept instead of a loaded cubin
 ``dispatcher.launch``, ``LaunchConfig``          the launch (in ``nrt`` too)
 ``nrt._Linker``                                  the module that counts references
 ``dispatcher._Kernel.launch``                    which Python arguments a launch has
@@ -28,7 +28,12 @@ from hetlab.vgpu.device import device
 from hetlab.vgpu.frontends import numba_names
 from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
 from hetlab.vgpu.frontends.numba_errors import explain
-from hetlab.vgpu.frontends.numba_module import VirtualLinker, cufunc_getter, function_class
+from hetlab.vgpu.frontends.numba_module import (
+    VirtualLinker,
+    cufunc_getter,
+    function_class,
+    ltoir_getter,
+)
 from hetlab.vgpu.launch import LaunchError
 
 __all__ = ["install", "installed"]
@@ -230,7 +235,9 @@ def install() -> None:
 
     numba_driver.ManagedMemory = ManagedMemory
     function = numba_driver.Function = function_class(numba_driver)
-    codegen.CUDACodeLibrary.get_cufunc = cufunc_getter(function, devices)
+    library = codegen.CUDACodeLibrary
+    library.get_cufunc = cufunc_getter(function, devices)
+    library.get_ltoir = ltoir_getter(library.get_ltoir)
     for module in (dispatcher, nrt):
         module.launch, module.LaunchConfig = _launch, _Config
     nrt._Linker = VirtualLinker

@@ -13,7 +13,14 @@ from hetlab.vgpu.launch import Kernel
 from hetlab.vgpu.occupancy import occupancy
 from hetlab.vgpu.resources import resources
 
-__all__ = ["VirtualKernel", "VirtualLinker", "VirtualObject", "cufunc_getter", "function_class"]
+__all__ = [
+    "VirtualKernel",
+    "VirtualLinker",
+    "VirtualObject",
+    "cufunc_getter",
+    "function_class",
+    "ltoir_getter",
+]
 
 
 class VirtualKernel:
@@ -143,3 +150,23 @@ def cufunc_getter(function, devices):
         return found
 
     return get_cufunc
+
+
+def ltoir_getter(get_ltoir):
+    """``CUDACodeLibrary.get_ltoir`` for modules with line numbers that nobody asked for.
+
+    NVRTC marks the version of its debug information as "must agree", Numba as "warn";
+    the linker takes such a pair for a conflict.
+    """
+
+    @functools.wraps(get_ltoir)
+    def marked(self, cc=None):
+        before = self.llvm_strs
+        soft, strict = '!{ i32 2, !"Debug Info Version"', '!{ i32 1, !"Debug Info Version"'
+        self._llvm_strs = [text.replace(soft, strict) for text in before]
+        try:
+            return get_ltoir(self, cc)
+        finally:
+            self._llvm_strs = before
+
+    return marked
