@@ -22,7 +22,7 @@ RUNTIME = {
 }
 """Functions of the device runtime and the type each returns."""
 
-_LIMIT = 400_000  # instructions in a flattened kernel
+_LIMIT = 150_000  # instructions in a flattened kernel
 _DEPTH = 64
 
 
@@ -187,12 +187,15 @@ def _params_to_registers(flat: Function) -> None:
         if (
             i.op not in ("ld", "st")
             or "param" not in "".join(i.mods[:2])
+            or where is None
             or not isinstance(where.base, Sym)
             or where.base.name in own
         ):
             code.append(i)
             continue
         kind = i.mods[-1]
+        if kind not in SIZES:
+            raise i.error(f"{i.opcode!r} has no type that is known")
         value = i.operands[0] if i.op == "ld" else i.operands[1]
         items = value.items if isinstance(value, Vec) else (value,)
         offset = where.offset + where.base.offset

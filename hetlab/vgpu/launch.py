@@ -23,11 +23,12 @@ import numpy as np
 
 from hetlab.errors import HetlabError, InvalidValue
 from hetlab.vgpu.arguments import ArrayArg
-from hetlab.vgpu.codegen import Program, compile_kernel
+from hetlab.vgpu.codegen import compile_kernel
 from hetlab.vgpu.counters import COUNTERS
 from hetlab.vgpu.hazards import Hazard
 from hetlab.vgpu.ir import SIZES, Module, PtxError
 from hetlab.vgpu.memory import Memory
+from hetlab.vgpu.program import Program
 from hetlab.vgpu.ptx import parse
 from hetlab.vgpu.races import MAX_SITES
 from hetlab.vgpu.run import Run

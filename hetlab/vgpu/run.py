@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hetlab.vgpu.access import Segment
+from hetlab.vgpu.arguments import ArrayArg, extent_of, index_of
 from hetlab.vgpu.counters import Tally
-from hetlab.vgpu.hazards import MAX_CLOCK, RaceDetector, Recorder
+from hetlab.vgpu.groups import Aborted
+from hetlab.vgpu.hazards import Recorder
 from hetlab.vgpu.lanes import batch_shape, unravel
 from hetlab.vgpu.memory import SLOT_BITS, Memory
-from hetlab.vgpu.simt import Aborted, Batch
+from hetlab.vgpu.races import MAX_CLOCK, RaceDetector
+from hetlab.vgpu.simt import Batch
 
 __all__ = ["ArrayArg", "Run"]
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayArg:
-    """An array behind a pointer parameter: what names, bounds and indices in reports come from.
-
-    Attributes
-    ----------
-    param_index : int
-        Which parameter holds the address of element 0.
-    name : str
-        The Python name.
-    base : int
-        Virtual address of element 0.
-    nbytes : int
-        Size in bytes of a contiguous array; for strided ones the bounds follow from `shape` and
-        `strides`.  A view's bounds are the view's own: a kernel handed ``a[10:20]`` must not
-        touch ``a[20]``.
-    itemsize : int
-        Bytes an element.
-    shape, strides : tuple of int
-        As NumPy's; strides in bytes.
-    """
-
-    param_index: int
-    name: str
-    base: int
-    nbytes: int
-    itemsize: int
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
 
 
 _BATCH_THREADS = 8192  # measured: four times faster a thread than 65,536, which leave the cache
@@ -185,7 +155,7 @@ class Run:
             return None
         if arg is None:
             return Segment(alloc, alloc.base, alloc.base + alloc.nbytes)
-        lo, hi = _extent(arg)
+        lo, hi = extent_of(arg)
         return Segment(alloc, max(lo, alloc.base), min(hi, alloc.base + alloc.nbytes), arg)
 
     def segment(self, slot: int) -> Segment | None:
@@ -290,7 +260,7 @@ class Run:
             return found[0]
         pool = found or list(self.args.values())
         for arg in pool:
-            lo, hi = _extent(arg)
+            lo, hi = extent_of(arg)
             if lo <= address < hi:
                 return arg
         near = [a for a in pool if a.base >> SLOT_BITS == address >> SLOT_BITS]
@@ -311,7 +281,7 @@ class Run:
             return names[0], (address - table[names[0]][0]) // site.elem
         arg = self._arg_at(site, address)
         if arg is not None:
-            return arg.name, _index(arg, address)
+            return arg.name, index_of(arg, address)
         alloc = self.memory.find(address)
         if alloc is None:
             return "", None
@@ -426,33 +396,6 @@ def _resident_blocks(threads: int, shared: int) -> int:
     """Blocks that an A100 holds at one time (CUDA C++ Programming Guide, limits of 8.0)."""
     room = 164 * 1024 // (-(-shared // 128) * 128 + 1024)
     return 108 * max(1, min(32, 2048 // threads, room))
-
-
-def _extent(arg: ArrayArg) -> tuple[int, int]:
-    """First byte and end of what an array argument may touch."""
-    if not arg.shape or not arg.strides:
-        return arg.base, arg.base + arg.nbytes
-    if 0 in arg.shape:
-        return arg.base, arg.base
-    low = sum(min(0, (n - 1) * s) for n, s in zip(arg.shape, arg.strides))
-    high = sum(max(0, (n - 1) * s) for n, s in zip(arg.shape, arg.strides))
-    return arg.base + low, arg.base + high + arg.itemsize
-
-
-def _index(arg: ArrayArg, address: int):
-    """The index of an address, counted as in Python; past the end in the slowest dimension."""
-    offset = address - arg.base
-    if len(arg.shape) < 2 or len(arg.strides) != len(arg.shape):
-        step = arg.strides[0] if len(arg.strides) == 1 and arg.strides[0] else arg.itemsize
-        return offset // step
-    order = sorted(range(len(arg.shape)), key=lambda d: -abs(arg.strides[d]))
-    index = [0] * len(arg.shape)
-    for d in order:
-        step = arg.strides[d]
-        if step:
-            index[d] = offset // step if step > 0 else -(offset // -step)
-            offset -= index[d] * step
-    return tuple(index)
 
 
 def _granule(sites, space: str) -> int:

@@ -97,7 +97,7 @@ def lookup(i: Instr) -> Sem:
     if rule is not None:
         try:
             sem = rule(i.mods, types[-1] if types else "b32", len(i.operands))
-        except (KeyError, IndexError, ValueError):
+        except (LookupError, ValueError, StopIteration):
             sem = None
         if sem is not None:
             kind = sem.kind or _KINDS.get(types[0] if types else "", "integer")

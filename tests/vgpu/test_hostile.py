@@ -107,7 +107,7 @@ def test_many_mutants(text):
 def test_truncated_ptx_is_refused(text, cut):
     end = text.rindex("ret;")
     with pytest.raises(PtxError):
-        parse(text[: int(cut * end)])
+        Kernel(text[: int(cut * end)])
 
 
 @settings(max_examples=200, deadline=None)
@@ -192,7 +192,8 @@ def test_wild_pointers_are_hazards():
     rng = np.random.default_rng(0)
     body = """ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8;
     add.u64 %rd3, %rd1, %rd2; ld.global.u64 %rd4, [%rd3];
-    ld.u32 %r2, [%rd4]; st.u32 [%rd4+4], %r2; atom.add.u32 %r3, [%rd4+8], 1; ld.v2.u32 {%r4, %r5}, [%rd4];
+    ld.u32 %r2, [%rd4]; st.u32 [%rd4+4], %r2; atom.add.u32 %r3, [%rd4+8], 1;
+    ld.v2.u32 {%r4, %r5}, [%rd4];
     st.global.u32 [%rd4], %r2; ld.shared.u32 %r6, [%rd4]; ld.local.u32 %r7, [%rd4];"""
     memory = Memory()
     wild = rng.integers(0, 2**64, 64, dtype=np.uint64)

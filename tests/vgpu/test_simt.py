@@ -42,7 +42,8 @@ def test_a_divergent_power_stores_with_whole_warps():
 
 LOCKS = {
     "one thread a block": (
-        "while (atomicCAS(l, 0, 1)) {} __threadfence(); c[0] += 1; __threadfence(); atomicExch(l, 0);",
+        "while (atomicCAS(l, 0, 1)) {} __threadfence(); c[0] += 1; __threadfence();"
+        "atomicExch(l, 0);",
         4,
         1,
         4,
@@ -111,7 +112,8 @@ def test_the_last_block_reads_what_the_others_published():
     if (t == 0) { p[blockIdx.x] = s[0]; __threadfence();
       last = atomicAdd(&ticket, 1) == gridDim.x - 1; }
     __syncthreads();
-    if (last && t == 0) { float y = 0; for (int b = 0; b < gridDim.x; b++) y += __ldcg(p + b); o[0] = y; }
+    if (last && t == 0) { float y = 0;
+      for (int b = 0; b < gridDim.x; b++) y += __ldcg(p + b); o[0] = y; }
     """
     source = "__device__ unsigned ticket;\n" + cuda(body, "float* x, float* p, float* o, int n")
     x, p, o = np.ones(10_000, "f4"), np.zeros(40, "f4"), np.zeros(1, "f4")
@@ -122,7 +124,8 @@ def test_the_last_block_reads_what_the_others_published():
 
 
 DIVERGENT = {
-    "two barriers in two branches": "if (t < 32) __syncthreads(); else { o[t] = 2; __syncthreads(); o[t] = 3; }",
+    "two barriers in two branches": "if (t < 32) __syncthreads();"
+    "else { o[t] = 2; __syncthreads(); o[t] = 3; }",
     "a barrier in a divergent loop": "for (int i = 0; i < t % 3; i++) __syncthreads();",
     "a return before the barrier": "if (t > 40) return; __syncthreads(); o[t] = 1;",
     "a full-mask shuffle split over two branches": "if (t & 1) o[t] = __shfl_sync(~0, t, 0) + 1;"
@@ -151,7 +154,8 @@ def test_a_named_barrier_between_two_halves_of_a_block():
 
 
 def test_barrier_reductions_combine_all_threads_of_a_block():
-    body = """int t = threadIdx.x; o[3 * (blockIdx.x * blockDim.x + t)] = __syncthreads_count(t % 3 == 0);
+    body = """int t = threadIdx.x;
+    o[3 * (blockIdx.x * blockDim.x + t)] = __syncthreads_count(t % 3 == 0);
     o[3 * (blockIdx.x * blockDim.x + t) + 1] = __syncthreads_and(t < n);
     o[3 * (blockIdx.x * blockDim.x + t) + 2] = __syncthreads_or(t == 70 && blockIdx.x);"""
     o = ints(3 * 200)
@@ -185,7 +189,8 @@ def test_lanes_shuffle_vote_match_and_reduce():
 
 
 def test_a_shuffle_reduction_sums_lanes_zero_to_31_to_496():
-    body = "int v = threadIdx.x; for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0, v, d); o[threadIdx.x] = v;"
+    body = """int v = threadIdx.x;
+    for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0, v, d); o[threadIdx.x] = v;"""
     o = ints(32)
     assert run_cuda(cuda(body, "int* o"), 1, 32, [o]).ok and o[0] == 496
 

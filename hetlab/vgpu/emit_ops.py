@@ -1,0 +1,201 @@
+"""The text of instructions that touch memory, warps, barriers or the device runtime."""
+
+from __future__ import annotations
+
+from hetlab.vgpu import semantics
+from hetlab.vgpu.emit import BlockEmitter
+from hetlab.vgpu.inline import RUNTIME
+from hetlab.vgpu.ir import SIZES, Addr, Instr, Reg, Sym, Vec
+from hetlab.vgpu.semantics import DTYPES
+
+__all__ = ["BlockWriter"]
+
+_SPACES = ("global", "shared", "local", "const", "param")
+_ATOMIC_OPS = ("add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec")
+
+
+class BlockWriter(BlockEmitter):
+    """Writes the function of one block; ``_op`` handles the instruction ``op``."""
+
+    def _space(self, i: Instr) -> str:
+        for m in i.mods:
+            head = m.split(":")[0]
+            if head in _SPACES:
+                return head
+        return "generic"
+
+    def _parts(self, i: Instr) -> int:
+        return next((int(m[1:]) for m in i.mods if m in ("v2", "v4", "v8")), 1)
+
+    def _ld(self, i: Instr, keep) -> None:
+        t, space, parts = i.mods[-1], self._space(i), self._parts(i)
+        if t not in DTYPES or len(i.operands) != 2 or not isinstance(i.operands[1], Addr):
+            raise semantics.unknown(i)
+        target, where = i.operands
+        items = target.items if isinstance(target, Vec) else (target,)
+        if len(items) != parts:
+            raise i.error(f"{i.opcode!r} loads {parts} values into {len(items)} registers")
+        if space == "param":
+            base = where.base
+            if isinstance(base, Sym) and base.name in self.c.params:
+                at = self.c.params[base.name] + base.offset + where.offset
+                for k, x in enumerate(items):
+                    text = f"q.run.param({at + k * SIZES[t]}, {DTYPES[t]!r})"
+                    self.write(x, t, text, i, keep)
+                return
+            space = "const"
+        site = self.site(i, "load", space, t, parts, where)
+        lanes = self.lanes(keep)
+        at, offset = self.address(where, space, i, lanes)
+        value = self.fresh("t")
+        self.emit(f"{value} = M.load_{space}({site}, {at}, {offset})")
+        self.wrapped(i, site, at, offset, lanes)
+        for k, x in enumerate(items):
+            if x is not None:
+                self.arrive(x, t, value if parts == 1 else f"{value}[{k}]", i, lanes)
+
+    def _st(self, i: Instr, keep) -> None:
+        t, space, parts = i.mods[-1], self._space(i), self._parts(i)
+        if t not in DTYPES or len(i.operands) != 2 or not isinstance(i.operands[0], Addr):
+            raise semantics.unknown(i)
+        where, source = i.operands
+        items = source.items if isinstance(source, Vec) else (source,)
+        if len(items) != parts:
+            raise i.error(f"{i.opcode!r} stores {parts} values from {len(items)} registers")
+        if space in ("const", "param"):
+            raise i.error(f"a kernel cannot store to .{space} memory")
+        site = self.site(i, "store", space, t, parts, where)
+        lanes = self.lanes(keep)
+        at, offset = self.address(where, space, i, lanes)
+        values = [self.read(x, t, i) for x in items]
+        if lanes != "L":
+            values = [f"{lanes}.take({v})" for v in values]
+        self.emit(f"M.store_{space}({site}, {at}, {offset}, ({', '.join(values)},))")
+        self.wrapped(i, site, at, offset, lanes)
+
+    def _atom(self, i: Instr, keep) -> None:
+        result = i.op == "atom"
+        t, space = i.mods[-1], self._space(i)
+        op = next((m for m in i.mods if m in _ATOMIC_OPS), None)
+        if op is None or t not in DTYPES or SIZES[t] > 8 or self._parts(i) > 1:
+            raise semantics.unknown(i)
+        where, *sources = i.operands[1:] if result else i.operands
+        if not isinstance(where, Addr) or len(sources) != (2 if op == "cas" else 1):
+            raise i.error(f"{i.opcode!r} has the wrong operands")
+        site = self.site(i, "atomic", space, t, 1, where)
+        lanes = self.lanes(keep)
+        at, offset = self.address(where, space, i, lanes)
+        values = [self.read(x, t, i) for x in sources]
+        if lanes != "L":
+            values = [f"{lanes}.take({v})" for v in values]
+        wanted = result and i.operands[0] is not None
+        call = f"M.atomic({site}, {at}, {offset}, {op!r}, {t!r}, ({', '.join(values)},), {wanted})"
+        if not wanted:
+            self.emit(call)
+            return
+        value = self.fresh("t")
+        self.emit(f"{value} = {call}")
+        self.arrive(i.operands[0], t, value, i, lanes)
+
+    _red = _atom
+
+    def _bar(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        if "warp" in i.mods:
+            self.emit(f"q.warp_synced({lanes}, {self.read(i.operands[0], 'u32', i)})")
+        elif "arrive" in i.mods:
+            number, count = (self.read(x, "u32", i) for x in i.operands)
+            self.emit(f"q.arrive({lanes}, {number}, {count})")
+        elif "red" in i.mods:
+            op = next(m for m in i.mods if m in ("popc", "and", "or"))
+            value = self.read(i.operands[-1], "pred", i)
+            t = "u32" if op == "popc" else "pred"
+            self.arrive(i.operands[0], t, f"q.barrier_reduce({lanes}, {op!r}, {value})", i, lanes)
+        elif "sync" not in i.mods:
+            raise semantics.unknown(i)
+
+    _barrier = _bar
+
+    def _membar(self, i: Instr, keep) -> None:
+        if not {"cta", "proxy"} & set(i.mods):
+            self.c.fences = True
+            self.emit(f"q.run.released({self.lanes(keep)}, q)")
+
+    _fence = _membar
+
+    def _shfl(self, i: Instr, keep) -> None:
+        if "sync" not in i.mods or len(i.operands) != 5:
+            raise i.error("shfl without .sync does not exist on sm_70 and newer")
+        lanes = self.lanes(keep)
+        target, *sources = i.operands
+        a, b, c, mask = (self.read(x, "b32", i) for x in sources)
+        value = self.fresh("t")
+        mode = next(m for m in i.mods if m in ("up", "down", "bfly", "idx"))
+        args = ", ".join(x if lanes == "L" else f"{lanes}.take({x})" for x in (a, b, c, mask))
+        self.emit(f"{value} = q.warp.shfl({lanes}, {mode!r}, {i.line}, {args})")
+        items = target.items if isinstance(target, Vec) else (target,)
+        for k, (x, t) in enumerate(zip(items, ("b32", "pred"))):
+            if x is not None:
+                self.arrive(x, t, f"{value}[{k}]", i, lanes)
+
+    def _vote(self, i: Instr, keep) -> None:
+        op = next((m for m in i.mods if m in ("all", "any", "uni", "ballot")), None)
+        if "sync" not in i.mods or op is None:
+            raise i.error("vote without .sync does not exist on sm_70 and newer")
+        lanes = self.lanes(keep)
+        p, mask = self.read(i.operands[1], "pred", i), self.read(i.operands[2], "b32", i)
+        if lanes != "L":
+            p, mask = f"{lanes}.take({p})", f"{lanes}.take({mask})"
+        t = "b32" if op == "ballot" else "pred"
+        self.arrive(i.operands[0], t, f"q.warp.vote({lanes}, {op!r}, {p}, {mask})", i, lanes)
+
+    def _match(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        t = i.mods[-1]
+        a, mask = self.read(i.operands[1], t, i), self.read(i.operands[2], "b32", i)
+        target = i.operands[0]
+        items = target.items if isinstance(target, Vec) else (target,)
+        value = self.fresh("t")
+        if lanes != "L":
+            a, mask = f"{lanes}.take({a})", f"{lanes}.take({mask})"
+        self.emit(f"{value} = q.warp.match({lanes}, {'all' in i.mods}, {a}, {mask})")
+        for k, (x, kind) in enumerate(zip(items, ("b32", "pred"))):
+            if x is not None:
+                self.arrive(x, kind, f"{value}[{k}]", i, lanes)
+
+    def _redux(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        op = next(m for m in i.mods if m in ("add", "min", "max", "and", "or", "xor"))
+        t = i.mods[-1]
+        a, mask = self.read(i.operands[1], t, i), self.read(i.operands[2], "b32", i)
+        if lanes != "L":
+            a, mask = f"{lanes}.take({a})", f"{lanes}.take({mask})"
+        self.arrive(i.operands[0], t, f"q.warp.redux({lanes}, {op!r}, {a}, {mask})", i, lanes)
+
+    def _activemask(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        self.arrive(i.operands[0], "b32", f"q.warp.activemask({lanes})", i, lanes)
+
+    def _call(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        results, name, *args = i.operands
+        values = (
+            ", ".join(self.read(x, "b64", i) for x in args)
+            if name.name != "cudaCGSynchronize"
+            else ""
+        )
+        if lanes != "L":
+            values = ", ".join(f"{lanes}.take({self.read(x, 'b64', i)})" for x in args)
+        place = i.loc.place() if i.loc else ("", 0)
+        call = f"q.runtime.{name.name}({lanes}, {place!r}{', ' if values else ''}{values})"
+        x = results.items[0] if results.items else None
+        if isinstance(x, Reg) and x.name in self.c.f.regs:
+            self.arrive(x, RUNTIME[name.name] or "b32", call, i, lanes)
+        else:
+            self.emit(call)
+
+    def _nothing(self, i: Instr, keep) -> None:
+        """Instructions without an effect here."""
+
+    _nop = _nanosleep = _pmevent = _prefetch = _prefetchu = _discard = _applypriority = _nothing
+    _griddepcontrol = _brkpt = _setmaxnreg = _nothing
