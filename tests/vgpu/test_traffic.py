@@ -172,7 +172,8 @@ def test_tiled_matrix_product():
     body = """
     __shared__ float s[16][16], t[16][16]; int x = threadIdx.x, y = threadIdx.y; float c = 0;
     for (int k = 0; k < n; k += 16) {
-    """A kernel that stages a tile: N = 64, T = 16; 4,096 and 512 sectors; T/4 FLOP a byte."""
+      s[y][x] = a[(blockIdx.y * 16 + y) * n + k + x];
+      t[y][x] = b[(k + y) * n + blockIdx.x * 16 + x];
       __syncthreads();
       for (int j = 0; j < 16; j++) c += s[y][j] * t[j][x];
       __syncthreads(); }
