@@ -26,7 +26,7 @@ def three(shape) -> list[int]:
     return shape + [1] * (3 - len(shape))
 
 
-def sanitised(entry: Entry, kernel, mended=False):
+def sanitised(entry: Entry, kernel, mended=False, order_seed=None):
     """Launch a kernel of an entry as a learner would, and sanitise the launch."""
     use_virtual_gpu()
     shape = {k: getattr(entry, k) for k in ("grid", "block", "shared", "args")}
@@ -36,11 +36,12 @@ def sanitised(entry: Entry, kernel, mended=False):
     if isinstance(kernel, str):
         grid, block = tuple(three(shape["grid"])), tuple(three(shape["block"]))
         raw = RawKernel(kernel, entry.name)
-        return sanitize(raw, grid, block, args, shared_mem=shape["shared"])
+        return sanitize(raw, grid, block, args, shared_mem=shape["shared"], order_seed=order_seed)
     from numba import cuda
 
     jitted = cuda.jit(kernel)
-    return sanitize(jitted[shape["grid"], shape["block"], 0, shape["shared"]], *args)
+    launch = jitted[shape["grid"], shape["block"], 0, shape["shared"]]
+    return sanitize(launch, *args, order_seed=order_seed)
 
 
 def thread(entry: Entry, where: dict) -> SimpleNamespace:
@@ -128,3 +129,16 @@ def test_the_catalogue_has_every_kind_in_both_languages():
     assert kinds["divergent-barrier"] >= 8 and kinds["deadlock"] >= 6
     assert {e.language for e in FAULTY} == {e.language for e in CLEAN} == {"Numba", "CUDA C++"}
     assert all(e.lines("fault") for e in FAULTY)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("order_seed", [1, 2, 3])
+def test_verdicts_do_not_depend_on_the_order_of_execution(order_seed):
+    """In any order of blocks and warps, each fault has its kind and no correct kernel a report."""
+    for entry in FAULTY:
+        launch = sanitised(entry, entry.kernel, order_seed=order_seed)
+        found = launch.warnings if entry.warning else launch.hazards
+        assert entry.kind in {h.kind for h in found}, f"{entry.name}\n{show(launch)}"
+    for entry in CLEAN:
+        launch = sanitised(entry, entry.kernel, order_seed=order_seed)
+        assert not launch.hazards and not launch.warnings, f"{entry.name}\n{show(launch)}"
