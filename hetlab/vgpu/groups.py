@@ -25,9 +25,19 @@ class Group:
     gate of their block.
     """
 
-    __slots__ = ("at", "key", "lanes", "last", "parked", "passed", "regs", "spin", "spin_n")
+    __slots__ = ("at", "key", "lanes", "last", "parked", "passed", "regs", "seen", "spin", "spin_n")
 
     def __init__(self, at: int, lanes: Lanes, regs: list) -> None:
         self.at, self.lanes, self.regs = at, lanes, regs
         self.parked, self.passed, self.key = "", False, None
         self.spin, self.spin_n, self.last = 0, 0, 0
+        self.seen: list = []
+
+    def learns(self, live) -> bool:
+        """Whether its live registers differ from those at the last visit of a polling block."""
+        now = [self.regs[k] for k in live]
+        same = len(now) == len(self.seen) and all(
+            x is y or np.array_equal(x, y) for x, y in zip(now, self.seen)
+        )
+        self.seen = now
+        return not same

@@ -25,6 +25,7 @@ from hetlab.errors import HetlabError, InvalidValue
 from hetlab.vgpu.arguments import ArrayArg
 from hetlab.vgpu.codegen import compile_kernel
 from hetlab.vgpu.counters import COUNTERS
+from hetlab.vgpu.film import Film
 from hetlab.vgpu.hazards import Hazard
 from hetlab.vgpu.ir import SIZES, Module, PtxError
 from hetlab.vgpu.memory import Memory
@@ -71,6 +72,9 @@ class RawLaunch:
     sites : list of dict
         Each memory instruction: ``line, space, op, array, size, requests, transactions, bytes,
         lanes, pattern`` (the address offsets of one warp's 32 lanes, None for idle lanes).
+    timeline : list
+        ``((file, line), mask)`` for each of the first instructions of the first warp: the bits
+        of the lanes that were active.
     """
 
     counters: dict
@@ -82,6 +86,7 @@ class RawLaunch:
     blocks: int
     blocks_run: int
     sites: list = field(default_factory=list)
+    timeline: list = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -204,6 +209,7 @@ class Kernel:
             dynamic_shared=dynamic_shared, count=count, hazards=hazards, cooperative=cooperative,
             step_budget=step_budget,
         )  # fmt: skip
+        film = run.film = Film(self.program) if count else None
         blocks = grid[0] * grid[1] * grid[2]
         ran = run.execute(sample, order_seed)
         lines = run.tally.lines() if count else {}
@@ -217,6 +223,7 @@ class Kernel:
             blocks=blocks,
             blocks_run=ran,
             sites=run.tally.sites(run.describe) if count else [],
+            timeline=film.frames if film else [],
         )
 
     def _check(self, grid, block, dynamic, cooperative) -> None:

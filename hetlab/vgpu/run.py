@@ -19,7 +19,7 @@ __all__ = ["ArrayArg", "Run"]
 
 _BATCH_THREADS = 8192  # measured: four times faster a thread than 65,536, which leave the cache
 _BATCH_BYTES = 32 << 20
-_SPIN_ROUNDS = 400  # rounds in which nobody makes progress before a livelock is declared
+_SPIN_ROUNDS = 10  # rounds in which nobody learns anything new before a livelock is declared
 
 
 class Run:
@@ -350,21 +350,20 @@ class Run:
                         admit()
                     states = []
                     for batch in list(active):
-                        before = batch.steps
                         state = batch.advance()
                         if state == "done":
                             batch.finish()
                             active.remove(batch)
-                        states.append((state, batch.steps - before))
-                    if any(s == "done" for s, _ in states) or not active:
+                        states.append(state)
+                    if "done" in states:
                         rounds = 0
                         continue
                     if left and (len(active) + 1) * each <= resident:
                         admit()
-                    elif all(s == "grid" for s, _ in states) and not left:
+                    elif all(s == "grid" for s in states) and not left:
                         self._grid_passed(active)
                     else:
-                        rounds += 1
+                        rounds = 0 if any(b.moved for b in active) else rounds + 1
                         if rounds > _SPIN_ROUNDS:
                             active[0].livelock()
         except Aborted:

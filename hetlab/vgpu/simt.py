@@ -32,6 +32,9 @@ _SERIAL = itertools.count()
 _PATIENCE = 8
 """Visits of a polling block after which others go first."""
 
+_LONG = 100
+"""Turns after which a batch that polls and still makes progress lets other batches run."""
+
 
 class Batch(Gates, Verdicts):
     """Some blocks of a grid, from their first instruction to their last.
@@ -61,9 +64,10 @@ class Batch(Gates, Verdicts):
         self.alive = shape.exists.copy()
         self.living = shape.whole.n
         self.arrivals: dict[int, object] = {}
-        self.steps, self.idle = 0, 0
+        self.steps, self.idle, self.moved = 0, 0, False
         self.clock = self.fence = run.tick()
         self.specials: dict = {}
+        self.film, run.film = run.film, None  # the first batch is filmed
 
     # -- identity
     def threads(self, lanes: Lanes):
@@ -96,7 +100,7 @@ class Batch(Gates, Verdicts):
         program, run = self.program, self.run
         blocks, functions, end = program.blocks, program.functions, len(program.blocks)
         tally = run.tally
-        self.idle = 0
+        self.idle, self.moved = 0, False
         while self.groups:
             group = self._choose()
             if group is None:
@@ -110,7 +114,7 @@ class Batch(Gates, Verdicts):
                 continue
             if group.spin > _PATIENCE:
                 self.idle += 1
-                if self.idle > 2 * len(self.groups):
+                if self.idle > (_LONG if self.moved else 2) * len(self.groups):
                     return "spinning"
             self.steps += 1
             if self.steps > run.step_budget:
@@ -123,6 +127,10 @@ class Batch(Gates, Verdicts):
             at, lanes = group.at, group.lanes
             tally.warps[at] += lanes.warps
             tally.lanes[at] += lanes.n
+            if group.spin <= _PATIENCE or (block.polls and group.learns(program.live[at])):
+                self.moved = True
+            if self.film is not None and not self.film.full:
+                self.film.visit(at, lanes)
             if block.polls:
                 same = group.spin_n == lanes.n
                 group.spin = group.spin + 1 if same else 0

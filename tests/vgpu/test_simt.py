@@ -204,6 +204,23 @@ def test_endless_loops_end_with_a_sentence():
     assert kinds(loop) == ["deadlock"] and "2000 steps" in loop.hazards[0].message
 
 
+def test_a_long_loop_that_looks_at_memory_is_no_deadlock():
+    body = """int k = 0; while (true) { if (atomicAdd(a, 0) > n) break; __threadfence(); k++;
+      if (k > 300) break; } o[blockIdx.x * blockDim.x + threadIdx.x] = k;"""
+    a, o = ints(1), ints(96 * 100)
+    run = run_cuda(cuda(body, "int* a, int* o, int n"), 100, 96, [a, o, 5], count=False)
+    assert run.ok and (o == 301).all()
+
+
+def test_a_back_off_that_grows_lets_a_later_block_release_the_lock():
+    body = """if (blockIdx.x < gridDim.x - 1) { unsigned ns = 8;
+      while (atomicAdd(f, 0) == 0) { __nanosleep(ns); if (ns < 1u << 20) ns += 3; } }
+    else { atomicExch(f, 1); } o[blockIdx.x * blockDim.x + threadIdx.x] = 1;"""
+    flag, o = ints(1), ints(64 * 300)
+    run = run_cuda(cuda(body, "int* f, int* o"), 300, 64, [flag, o])
+    assert run.ok and o.all()
+
+
 @pytest.mark.parametrize("block", [1, 5, 31, 32, 33, 100, 256, 1000])
 @pytest.mark.parametrize("grid", [1, 7, 300])
 def test_blocks_of_any_size_run_every_thread_once(grid, block):
