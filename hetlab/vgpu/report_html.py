@@ -131,9 +131,10 @@ def _pictures(launch: Launch) -> str:
             line = site["line"][1] if isinstance(site["line"], (tuple, list)) else site["line"]
             caption = f"line {line}: a {site['op']} of {array} by one warp"
             figures.append((caption, draw(site["pattern"], site["size"])))
-    timeline = getattr(launch.trace.raw, "timeline", None)
-    if timeline:
-        figures.append(("lanes of the first warp over time", lanes_picture(timeline)))
+    steps = [(place[1], mask) for place, mask in launch.trace.raw.timeline]
+    if any(mask != steps[0][1] for _, mask in steps):  # without divergence there is nothing to see
+        caption = f"active lanes of the first warp, over its first {len(steps)} instructions"
+        figures.append((caption, lanes_picture(steps)))
     if not figures:
         return ""
     drawn = "".join(

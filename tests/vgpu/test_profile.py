@@ -229,3 +229,23 @@ def test_the_canary_sings_and_a_wrong_answer_silences_it(monkeypatch):
     with pytest.raises(CanaryError, match=r"global_load_sectors 8, not 9.*numba-cuda \d"):
         canary("numba")
     canary.cache_clear()
+
+
+def test_the_lanes_of_the_first_warp_are_filmed():
+    @cuda.jit
+    def halves(a):
+        t = cuda.threadIdx.x
+        if t < 8:
+            for k in range(50):
+                a[t] += k * a[t]
+        a[t] += 1
+
+    report = hetlab.profile(halves[2, 64], np.ones(64, np.float32))
+    masks = {mask for _, mask in report.trace.raw.timeline}
+    assert masks == {0xFFFFFFFF, 0xFF}
+    places = {place for place, mask in report.trace.raw.timeline if mask == 0xFF and place[1]}
+    assert places <= {
+        (__file__, line_of(halves, "for k in")),
+        (__file__, line_of(halves, "k * a[t]")),
+    }
+    assert "active lanes of the first warp" in report._repr_html_()
