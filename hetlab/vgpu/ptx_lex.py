@@ -26,7 +26,7 @@ LABEL = re.compile(r"([A-Za-z$_%][\w$]*)\s*:(?!:)")
 STATEMENT = re.compile(r'(?:"[^"\n]*"|[^";])*+;')
 HEADER = re.compile(r'(?:"[^"\n]*"|[^"{;])*+[{;]')
 HEAD_WORDS = re.compile(r"\.(?:entry|func|section|alias)\b")
-REGS = re.compile(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", re.S)
+REGS = re.compile(r"\.reg\s*(?:\.v[24]\s+)?\.(\w+)\s+(.*)", re.S)
 VAR = re.compile(
     r"(?P<link>(?:\.(?:visible|extern|weak|common)\s+)*)\.(?P<space>global|shared|const|local|param|tex)"
     r"\s+(?P<rest>.*)",
