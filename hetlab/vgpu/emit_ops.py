@@ -73,6 +73,28 @@ class BlockWriter(BlockEmitter):
         self.emit(f"M.store_{space}({site}, {at}, {offset}, ({', '.join(values)},))")
         self.wrapped(i, site, at, offset, lanes)
 
+    def _cp(self, i: Instr, keep) -> None:
+        lanes = self.lanes(keep)
+        if "commit_group" in i.mods:
+            self.emit(f"q.copies.commit({lanes})")
+            return
+        if "wait_group" in i.mods or "wait_all" in i.mods:
+            groups = i.operands[0].value if i.operands else 0
+            self.emit(f"q.copies.wait({lanes}, {int(groups)}, {'wait_all' in i.mods})")
+            return
+        size = i.operands[2].value if len(i.operands) > 2 else 0
+        if i.mods[0] != "async" or "global" not in i.mods[1:] or size not in (4, 8, 16):
+            raise semantics.unknown(i)
+        target, source = i.operands[:2]
+        t, parts = ("b32", 1) if size == 4 else ("b64", size // 8)
+        load = self.site(i, "load", "global", t, parts, source)
+        store = self.site(i, "store", "shared", t, parts, target)
+        a, offset = self.address(source, "global", i, lanes)
+        b, at = self.address(target, "shared", i, lanes)
+        left = self.read(i.operands[3], "u32", i) if len(i.operands) > 3 else "None"
+        left = f"{lanes}.take({left})" if lanes != "L" else left
+        self.emit(f"q.copies.start({load}, {store}, {a}, {offset}, {b}, {at}, {left})")
+
     def _atom(self, i: Instr, keep) -> None:
         result = i.op == "atom"
         t, space = i.mods[-1], self._space(i)

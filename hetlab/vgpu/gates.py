@@ -154,6 +154,7 @@ class Gates:
             self.shared_races.interval_ends()
             self.memory.interval_ends()
             self.clock = self.fence = run.tick()
+            self.copies.interval_begins()
             return
         self.shared_races.check()
         tick = run.tick()
@@ -168,6 +169,7 @@ class Gates:
         )
         clock[blocks[self.shape.cta]] = tick
         self.fence, self.clock = fence, clock
+        self.copies.interval_begins()
 
     def warp_synced(self, lanes: Lanes, mask) -> None:
         """``bar.warp.sync``: orders the memory accesses of a warp's lanes."""

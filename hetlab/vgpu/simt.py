@@ -16,6 +16,7 @@ import itertools
 import numpy as np
 
 from hetlab.vgpu.access import MemoryPort
+from hetlab.vgpu.async_copies import AsyncCopies
 from hetlab.vgpu.counters import divergent_warps
 from hetlab.vgpu.gates import Gates
 from hetlab.vgpu.groups import Group
@@ -59,6 +60,7 @@ class Batch(Gates, Verdicts):
         self.global_races = run.global_races
         self.shared_races = run.shared_detector()
         self.memory = MemoryPort(run, self)
+        self.copies = AsyncCopies(self)
         self.runtime = DeviceRuntime(run, self)
         self.groups = [Group(0, shape.whole, list(self.program.initial))]
         self.alive = shape.exists.copy()
