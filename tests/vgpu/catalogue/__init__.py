@@ -15,7 +15,9 @@ from . import (  # noqa: F401  each module adds its entries
     race_global_cpp,
     race_shared,
     race_shared_cpp,
+    race_shared_loops,
     uninitialised,
+    uninitialised_cpp,
     warned,
 )
 from .entry import CLEAN, FAULTY, Entry
