@@ -114,6 +114,9 @@ def fma_f64(a, b, c):
     th, tl = two_sum(c, ul)
     vh, vl = two_sum(uh, th)
     r = vh + odd_sum(tl, vl)
+    zero = r == 0
+    if np.any(zero):  # the parts above have lost the sign of a zero product
+        r = sel(zero, uh + c, r)
     size = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(c), np.abs(uh)))
     small = (np.abs(uh) < 1e-270) & (a != 0) & (b != 0)
     hard = ~(size < 1e290) | small

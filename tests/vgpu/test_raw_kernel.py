@@ -151,3 +151,17 @@ def test_where_a_gpu_is_the_kernel_is_cupys(monkeypatch, tmp_path):
     y = np.ones(8, np.float32)
     args = (np.float32(2), np.ones(8, np.float32), y, np.int32(8))
     assert hetlab.profile(kernel, (1,), (8,), args).ok and (y == 3).all()
+
+
+@pytest.mark.parametrize(("c_type", "dtype"), [("float", np.float32), ("double", np.float64)])
+def test_a_fused_multiply_add_keeps_the_sign_of_zero(c_type, dtype):
+    source = (
+        f"__global__ void f(const {c_type}* a, const {c_type}* b, const {c_type}* c, {c_type}* r)"
+        "{ int i = threadIdx.x; r[i] = fma(a[i], b[i], c[i]); }"
+    )
+    values = np.array([0.0, -0.0, 1.0, -1.0, 2.0], dtype)
+    a, b, c = (x.ravel().copy() for x in np.meshgrid(values, values, values))
+    r = np.ones_like(a)
+    hetlab.raw_kernel(source, "f")((1,), (a.size,), (a, b, c, r))
+    expected = a * b + c  # exact for these values
+    assert np.array_equal(r, expected) and np.array_equal(np.signbit(r), np.signbit(expected))
