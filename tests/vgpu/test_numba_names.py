@@ -115,3 +115,17 @@ def test_merged_modules_have_one_header_and_their_own_files():
     assert '.file 2 "b.cu"' in merged and '.file 3 "b.cu"' in merged
     assert ".loc 2 9 0, function_name $L1, inlined_at 2 7 0" in merged
     assert merge_ptx([one]) == one
+
+
+def test_a_function_that_two_modules_bring_is_kept_once():
+    def module(number):
+        return (
+            f".version 8.0\n.target sm_80\n.address_size 64\n"
+            f".weak .func  (.param .b32 func_retval0) twice(\n\t.param .b32 twice_param_0\n)\n{{\n"
+            f"\t{{ // callseq {number}\n\t}}\n\tret;\n}}\n"
+            f".visible .func only{number}()\n{{\n\tret;\n}}\n"
+        )
+
+    merged = merge_ptx([module(1), module(2)])
+    assert merged.count("twice(") == 1 and "callseq 1" in merged and "callseq 2" not in merged
+    assert "only1()" in merged and "only2()" in merged

@@ -148,10 +148,28 @@ def parse_file(file: str) -> ast.Module | None:
     return None
 
 
+_FUNCTION = re.compile(r"^(\.[^\n{;]*\.func\b[^{;]*)\{\n.*?^\}\n?", re.M | re.S)
+
+
+def _function_name(head: str) -> str:
+    return re.search(r"\.func\s+(?:\([^)]*\)\s*)?([\w$]+)", head)[1]
+
+
+def _once(match: re.Match, known: set[str]) -> str:
+    """A function's text, or nothing when a module before has it: the first of equals stays."""
+    name = _function_name(match[1])
+    if name in known:
+        return ""
+    known.add(name)
+    return match[0]
+
+
 def merge_ptx(texts: Sequence[str]) -> str:
     """Join PTX modules into one, as a linker would: one header, file numbers kept apart."""
     merged, used = [texts[0]], _last_file(texts[0])
+    known = {_function_name(match[1]) for match in _FUNCTION.finditer(texts[0])}
     for text in texts[1:]:
+        text = _FUNCTION.sub(lambda match: _once(match, known), text)
         body = re.sub(r"^\s*\.(?:version|target|address_size)\b.*$", "", text, flags=re.M)
         shift = used
 
