@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (  # noqa: F401  each module adds its entries
     clean_kernels,
     clean_kernels_cpp,
+    clean_patterns,
     deadlock,
     divergent_barrier,
     divergent_barrier_cpp,
@@ -16,6 +17,7 @@ from . import (  # noqa: F401  each module adds its entries
     race_shared,
     race_shared_cpp,
     race_shared_loops,
+    shapes,
     uninitialised,
     uninitialised_cpp,
     warned,
