@@ -235,7 +235,7 @@ class BlockEmitter:
         if i.pred is not None:
             reg, negated = i.pred
             keep = self.read(Neg(reg) if negated else reg, "pred", i)
-        handler = getattr(self, f"_{i.op}", None)
+        handler = getattr(self, f"op_{i.op}", None)
         if handler is None:
             self._table(i, keep)
             return

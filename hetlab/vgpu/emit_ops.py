@@ -15,7 +15,7 @@ _ATOMIC_OPS = ("add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "d
 
 
 class BlockWriter(BlockEmitter):
-    """Writes the function of one block; ``_op`` handles the instruction ``op``."""
+    """Writes the function of one block; ``op_ld`` handles ``ld``, and so on."""
 
     def _space(self, i: Instr) -> str:
         for m in i.mods:
@@ -27,7 +27,7 @@ class BlockWriter(BlockEmitter):
     def _parts(self, i: Instr) -> int:
         return next((int(m[1:]) for m in i.mods if m in ("v2", "v4", "v8")), 1)
 
-    def _ld(self, i: Instr, keep) -> None:
+    def op_ld(self, i: Instr, keep) -> None:
         t, space, parts = i.mods[-1], self._space(i), self._parts(i)
         if t not in DTYPES or len(i.operands) != 2 or not isinstance(i.operands[1], Addr):
             raise semantics.unknown(i)
@@ -54,7 +54,7 @@ class BlockWriter(BlockEmitter):
             if x is not None:
                 self.arrive(x, t, value if parts == 1 else f"{value}[{k}]", i, lanes)
 
-    def _st(self, i: Instr, keep) -> None:
+    def op_st(self, i: Instr, keep) -> None:
         t, space, parts = i.mods[-1], self._space(i), self._parts(i)
         if t not in DTYPES or len(i.operands) != 2 or not isinstance(i.operands[0], Addr):
             raise semantics.unknown(i)
@@ -73,7 +73,7 @@ class BlockWriter(BlockEmitter):
         self.emit(f"M.store_{space}({site}, {at}, {offset}, ({', '.join(values)},))")
         self.wrapped(i, site, at, offset, lanes)
 
-    def _cp(self, i: Instr, keep) -> None:
+    def op_cp(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         if "commit_group" in i.mods:
             self.emit(f"q.copies.commit({lanes})")
@@ -95,7 +95,7 @@ class BlockWriter(BlockEmitter):
         left = f"{lanes}.take({left})" if lanes != "L" else left
         self.emit(f"q.copies.start({load}, {store}, {a}, {offset}, {b}, {at}, {left})")
 
-    def _atom(self, i: Instr, keep) -> None:
+    def op_atom(self, i: Instr, keep) -> None:
         result = i.op == "atom"
         t, space = i.mods[-1], self._space(i)
         op = next((m for m in i.mods if m in _ATOMIC_OPS), None)
@@ -119,9 +119,9 @@ class BlockWriter(BlockEmitter):
         self.emit(f"{value} = {call}")
         self.arrive(i.operands[0], t, value, i, lanes)
 
-    _red = _atom
+    op_red = op_atom
 
-    def _bar(self, i: Instr, keep) -> None:
+    def op_bar(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         if "warp" in i.mods:
             self.emit(f"q.warp_synced({lanes}, {self.read(i.operands[0], 'u32', i)})")
@@ -136,16 +136,16 @@ class BlockWriter(BlockEmitter):
         elif "sync" not in i.mods:
             raise semantics.unknown(i)
 
-    _barrier = _bar
+    op_barrier = op_bar
 
-    def _membar(self, i: Instr, keep) -> None:
+    def op_membar(self, i: Instr, keep) -> None:
         if not {"cta", "proxy"} & set(i.mods):
             self.c.fences = True
             self.emit(f"q.run.released({self.lanes(keep)}, q)")
 
-    _fence = _membar
+    op_fence = op_membar
 
-    def _shfl(self, i: Instr, keep) -> None:
+    def op_shfl(self, i: Instr, keep) -> None:
         if "sync" not in i.mods or len(i.operands) != 5:
             raise i.error("shfl without .sync does not exist on sm_70 and newer")
         lanes = self.lanes(keep)
@@ -160,7 +160,7 @@ class BlockWriter(BlockEmitter):
             if x is not None:
                 self.arrive(x, t, f"{value}[{k}]", i, lanes)
 
-    def _vote(self, i: Instr, keep) -> None:
+    def op_vote(self, i: Instr, keep) -> None:
         op = next((m for m in i.mods if m in ("all", "any", "uni", "ballot")), None)
         if "sync" not in i.mods or op is None:
             raise i.error("vote without .sync does not exist on sm_70 and newer")
@@ -171,7 +171,7 @@ class BlockWriter(BlockEmitter):
         t = "b32" if op == "ballot" else "pred"
         self.arrive(i.operands[0], t, f"q.warp.vote({lanes}, {op!r}, {p}, {mask})", i, lanes)
 
-    def _match(self, i: Instr, keep) -> None:
+    def op_match(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         t = i.mods[-1]
         a, mask = self.read(i.operands[1], t, i), self.read(i.operands[2], "b32", i)
@@ -185,7 +185,7 @@ class BlockWriter(BlockEmitter):
             if x is not None:
                 self.arrive(x, kind, f"{value}[{k}]", i, lanes)
 
-    def _redux(self, i: Instr, keep) -> None:
+    def op_redux(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         op = next(m for m in i.mods if m in ("add", "min", "max", "and", "or", "xor"))
         t = i.mods[-1]
@@ -194,11 +194,11 @@ class BlockWriter(BlockEmitter):
             a, mask = f"{lanes}.take({a})", f"{lanes}.take({mask})"
         self.arrive(i.operands[0], t, f"q.warp.redux({lanes}, {op!r}, {a}, {mask})", i, lanes)
 
-    def _activemask(self, i: Instr, keep) -> None:
+    def op_activemask(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         self.arrive(i.operands[0], "b32", f"q.warp.activemask({lanes})", i, lanes)
 
-    def _call(self, i: Instr, keep) -> None:
+    def op_call(self, i: Instr, keep) -> None:
         lanes = self.lanes(keep)
         results, name, *args = i.operands
         values = (
@@ -219,5 +219,10 @@ class BlockWriter(BlockEmitter):
     def _nothing(self, i: Instr, keep) -> None:
         """Instructions without an effect here."""
 
-    _nop = _nanosleep = _pmevent = _prefetch = _prefetchu = _discard = _applypriority = _nothing
-    _griddepcontrol = _brkpt = _setmaxnreg = _nothing
+    op_nop = op_nanosleep = op_pmevent = op_prefetch = op_prefetchu = op_discard = _nothing
+    op_applypriority = op_griddepcontrol = op_brkpt = op_setmaxnreg = _nothing
+
+    def op_mbarrier(self, i: Instr, keep) -> None:
+        """Library code may hold it on paths that are never taken: an error when it is reached."""
+        self.c.constants.append(semantics.unknown(i))
+        self.emit(f"raise K[{len(self.c.constants) - 1}]")

@@ -18,6 +18,7 @@ __all__ = ["ArrayArg", "Run"]
 
 
 _BATCH_THREADS = 8192  # measured: four times faster a thread than 65,536, which leave the cache
+_BATCH_SLOTS = 65536
 _BATCH_BYTES = 32 << 20
 _SPIN_ROUNDS = 10  # rounds in which nobody learns anything new before a livelock is declared
 
@@ -323,7 +324,8 @@ class Run:
         """Run the blocks; return how many."""
         chosen = self._chosen(sample, seed)
         total = self.blocks if chosen is None else len(chosen)
-        each = max(1, _BATCH_THREADS // self.padded)
+        each = min(_BATCH_THREADS // self.threads_a_block, _BATCH_SLOTS // self.padded)
+        each = max(1, each)
         resident = _resident_blocks(self.padded, self.shared_bytes)
         each = min(each, max(1, _BATCH_BYTES // self.shared_stride), total, resident)
         local = self.program.local_bytes * self.padded
