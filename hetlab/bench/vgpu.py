@@ -9,6 +9,7 @@ all of them alike.  Seconds are seconds of this host; they say nothing about a G
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -50,7 +51,8 @@ class Peer:
         return self
 
     def __exit__(self, *error) -> None:
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -60,9 +62,12 @@ class Peer:
     def ask(self, case: str, n: int, spelling: int = 0, checked: bool = False, warm=True) -> dict:
         """One launch: its seconds, whether the result was right, the peak memory so far."""
         request = {"case": case, "n": n, "spelling": spelling, "checked": checked, "warm": warm}
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
         if not answer:
             return {"error": f"the process of {self.name} ended"}
         return json.loads(answer)
