@@ -175,3 +175,54 @@ __global__ void warp_transposes_through_shared_memory(const float *a, float *out
     out[lane] = v;
 }""",
 )
+
+
+@clean(block=40, args=lambda: (ramp(40), zeros(40)))
+def warp_of_eight_threads(a, out):
+    s = cuda.shared.array(40, float32)
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    cuda.syncwarp()
+    v = s[t ^ 1]
+    out[t] = v + cuda.shfl_xor_sync(0xFFFFFFFF, v, 1)
+
+
+@clean(grid=2, block=96, args=lambda: (ramp(192), zeros(2)))
+def block_sum_by_shuffles_of_shuffles(a, out):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    v = a[cuda.grid(1)]
+    for k in range(5):
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, 16 >> k)
+    if t % 32 == 0:
+        s[t // 32] = v
+    cuda.syncthreads()
+    if t < 32:
+        v = s[t] if t < 3 else float32(0)
+        for k in range(5):
+            v += cuda.shfl_down_sync(0xFFFFFFFF, v, 16 >> k)
+        if t == 0:
+            out[cuda.blockIdx.x] = v
+
+
+clean(
+    args=lambda: (ramp(64 * 5), zeros(64)),
+    code="""
+#include <cuda_pipeline_primitives.h>
+__global__ void two_stages_of_asynchronous_copies(const float *a, float *out) {
+    __shared__ float stage[2][64];
+    int t = threadIdx.x;
+    float sum = 0;
+    __pipeline_memcpy_async(&stage[0][t], &a[t], 4);
+    __pipeline_commit();
+    for (int k = 0; k < 5; k++) {
+        if (k < 4) __pipeline_memcpy_async(&stage[(k + 1) % 2][t], &a[64 * (k + 1) + t], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        sum += stage[k % 2][63 - t];
+        __syncthreads();
+    }
+    out[t] = sum;
+}""",
+)

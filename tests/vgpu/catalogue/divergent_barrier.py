@@ -188,3 +188,26 @@ def last_column_skips_the_barrier(m, out):
         out[y, x] = tile[y, x] * 2  # !fix pass
     # !fix cuda.syncthreads()
     # !fix out[y, x] = tile[y, x] * 2
+
+
+@fault(SPLIT, None, args=lambda: (ramp(64), zeros(64)))
+def warps_in_different_turns_of_a_loop(a, out):
+    t = cuda.threadIdx.x
+    v = a[t]
+    for _ in range(1 + t // 32):  # !fix for _ in range(2):
+        v *= 2
+        cuda.syncthreads()  # !fault
+    cuda.syncthreads()  # !fault
+    out[t] = v
+
+
+@fault(SPLIT, None, block=96, args=lambda: (ramp(96), zeros(96)), also=("race",))
+def one_warp_of_three_stays_away(a, out):
+    s = cuda.shared.array(96, float32)
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    if t // 32 != 1:  # !fix if t // 32 != 7:
+        cuda.syncthreads()  # !fault
+        out[t] = s[95 - t]
+    else:
+        out[t] = 0

@@ -175,3 +175,30 @@ def plain_store_to_a_flag(flag, ticket, data):
             pass
         cuda.threadfence()
         data[0] = 1
+
+
+@fault(RACE, "count", 0, args=lambda: (ramp(64), zeros(16), zeros(1, np.int32)))
+def count_looked_at_before_it_is_raised(a, out, count):
+    i = cuda.grid(1)
+    if count[0] < 16:  # !fault  # !fix if i >= 0:
+        k = cuda.atomic.add(count, 0, 1)  # !fault
+        if k < 16:
+            out[k] = a[i]
+
+
+@fault(RACE, "mutex", 0, grid=4, block=32, args=lambda: (zeros(1, np.int32), zeros(1)))
+def lock_released_by_a_plain_store(mutex, total):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:  # !fault
+            pass
+        cuda.threadfence()
+        total[0] += 1  # !also
+        cuda.threadfence()
+        mutex[0] = 0  # !fault  # !fix cuda.atomic.exch(mutex, 0, 0)
+
+
+@fault(RACE, "row", lambda i, a, b: a.x != b.x, args=lambda: (zeros((2, 64)), ramp(64)))
+def rows_of_a_matrix_mistaken_for_private(row, a):
+    t = cuda.threadIdx.x
+    for k in range(4):
+        row[k % 2, (t + k) % 64] += a[t]  # !fault  # !fix row[k % 2, t] += a[t]
