@@ -7,11 +7,22 @@ from hetlab.vgpu.emit import BlockEmitter
 from hetlab.vgpu.inline import RUNTIME
 from hetlab.vgpu.ir import SIZES, Addr, Instr, Reg, Sym, Vec
 from hetlab.vgpu.semantics import DTYPES
+from hetlab.vgpu.tensor import PER_WORD, ldmatrix, mma
 
 __all__ = ["BlockWriter"]
 
 _SPACES = ("global", "shared", "local", "const", "param")
+_SHAPES = {
+    "m16n8k16": ("f16", "bf16", "s8", "u8"),
+    "m16n8k8": ("f16", "bf16", "tf32"),
+    "m16n8k4": ("tf32",),
+    "m16n8k32": ("s8", "u8"),
+    "m8n8k4": ("f64",),
+}
 _ATOMIC_OPS = ("add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec")
+
+
+semantics.names.update(ldmatrix=ldmatrix, mma=mma)
 
 
 class BlockWriter(BlockEmitter):
@@ -94,6 +105,47 @@ class BlockWriter(BlockEmitter):
         left = self.read(i.operands[3], "u32", i) if len(i.operands) > 3 else "None"
         left = f"{lanes}.take({left})" if lanes != "L" else left
         self.emit(f"q.copies.start({load}, {store}, {a}, {offset}, {b}, {at}, {left})")
+
+    def op_ldmatrix(self, i: Instr, keep) -> None:
+        count = next((int(m[1]) for m in i.mods if m in ("x1", "x2", "x4")), 0)
+        target, where = i.operands
+        items = target.items if isinstance(target, Vec) else (target,)
+        if keep is not None or "m8n8" not in i.mods or i.mods[-1] != "b16" or len(items) != count:
+            raise semantics.unknown(i)
+        site = self.site(i, "load", "shared", "b32", 4, where)
+        at, offset = self.address(where, "shared", i, "L")
+        value = self.fresh("t")
+        call = f"ldmatrix(M, {site}, {at}, {offset}, {count}, {'trans' in i.mods})"
+        self.emit(f"{value} = {call}")
+        for k, x in enumerate(items):
+            self.write(x, "b32", f"{value}[{k}]", i)
+
+    def op_mma(self, i: Instr, keep) -> None:
+        kinds = tuple(m for m in i.mods if m in SIZES)
+        shape = next((m for m in i.mods if m in _SHAPES), None)
+        if (
+            keep is not None
+            or shape is None
+            or kinds[1] not in _SHAPES[shape]
+            or "row" not in i.mods
+        ):
+            raise semantics.unknown(i)
+        if len(kinds) != 4 or kinds[0] != kinds[3] or "satfinite" in i.mods:
+            raise semantics.unknown(i)
+        d, *sources = (x.items if isinstance(x, Vec) else (x,) for x in i.operands)
+        m, n, k = (int(x) for x in shape[1:].replace("n", " ").replace("k", " ").split())
+        per = PER_WORD[kinds[1]] * 32
+        wanted = (m * k // per, n * k // per, m * n // (64 if kinds[0] == "f16" else 32))
+        if tuple(map(len, sources)) != wanted or len(d) != wanted[2]:
+            raise i.error(f"{i.opcode!r} has fragments of the wrong size")
+        inner = "f64" if kinds[1] == "f64" else "b32"
+        outer = "b32" if kinds[0] == "f16" else kinds[0]
+        a, b = (", ".join(self.read(x, inner, i) for x in part) for part in sources[:2])
+        c = ", ".join(self.read(x, outer, i) for x in sources[2])
+        value = self.fresh("t")
+        self.emit(f"{value} = mma(L, {(m, n, k)}, {kinds!r}, ({a},), ({b},), ({c},))")
+        for r, x in enumerate(d):
+            self.write(x, outer, f"{value}[{r}]", i)
 
     def op_atom(self, i: Instr, keep) -> None:
         result = i.op == "atom"
