@@ -24,7 +24,7 @@ from types import FunctionType
 
 import numpy as np
 
-__all__ = ["CLEAN", "FAULTY", "Entry", "clean", "fault", "ints", "ramp", "zeros"]
+__all__ = ["CLEAN", "FAULTY", "Entry", "clean", "fault", "flat", "ints", "ramp", "zeros"]
 
 FAULTY: list[Entry] = []
 CLEAN: list[Entry] = []
@@ -137,6 +137,19 @@ def _add(entries, kind, array, at, code, launch):
         return kernel
 
     return add(code.strip("\n")) if code else add
+
+
+def flat(index, *inner: int) -> int:
+    """A shared array's index as one number; a report may give it by row and column.
+
+    `inner` are the lengths of all axes but the first.
+    """
+    if not isinstance(index, tuple):
+        return index
+    total = 0
+    for i, n in zip(index, (1, *inner)):
+        total = total * n + i
+    return total
 
 
 def ramp(n, dtype=np.float32) -> np.ndarray:

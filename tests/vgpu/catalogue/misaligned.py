@@ -117,7 +117,7 @@ __global__ void two_shorts_at_once(const unsigned short *halves, unsigned *out) 
 fault(
     BAD,
     "tile",
-    lambda i, t: t.x % 2 == 1,
+    lambda i, t: i == t.x and i % 2,
     block=16,
     args=lambda: (ramp(18), zeros(16)),
     code="""

@@ -7,7 +7,7 @@ from numba import cuda, float32, int32
 
 from hetlab.vgpu.uninitialised import empty
 
-from .entry import fault, ramp, zeros
+from .entry import fault, flat, ramp, zeros
 
 UNWRITTEN = "uninitialised-read"
 
@@ -131,7 +131,7 @@ def beyond_what_the_host_wrote(b, out, n):
         out[i] = b[i] ** 2  # !fault
 
 
-@fault(UNWRITTEN, "tb", lambda i, t: np.ravel(i)[0] >= 0, block=(8, 8),
+@fault(UNWRITTEN, "tb", lambda i, t: flat(i, 8) >= 40 and flat(i, 8) % 8 == t.x, block=(8, 8),
        args=lambda: (ramp((8, 5)), ramp((5, 8)), zeros((8, 8))))  # fmt: skip
 def ragged_inner_tile_of_a_product(a, b, c):
     ta = cuda.shared.array((8, 8), float32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetlab.vgpu.uninitialised import empty
 
-from .entry import fault, ints, ramp, zeros
+from .entry import fault, flat, ints, ramp, zeros
 
 UNWRITTEN = "uninitialised-read"
 
@@ -56,7 +56,7 @@ __global__ void every_eighth_is_left_out(const float *a, float *out) {
 fault(
     UNWRITTEN,
     "body",
-    lambda i, t: True,
+    lambda i, t: i == 3 * (63 - t.x) + 2,
     args=lambda: (ramp(64), zeros(64)),
     code="""
 struct Body { float x, y, mass; };
@@ -131,7 +131,7 @@ __global__ void counter_never_cleared(const float *a, unsigned *hits) {
 fault(
     UNWRITTEN,
     "tile",
-    lambda i, t: np.ravel(i)[-1] > 0,
+    lambda i, t: flat(i, 17) == 17 * t.x + t.y and t.x >= 12,
     block=(16, 16),
     args=lambda: (ramp((12, 16)), zeros((16, 16))),
     code="""
