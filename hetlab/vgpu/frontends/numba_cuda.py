@@ -18,6 +18,7 @@ are replaced there, in memory and only where there is no driver:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import types
@@ -206,6 +207,40 @@ def _mark_unwritten(memory, address: int, array: np.ndarray) -> None:
         memory.find(address).written = known
 
 
+def _with_lines(compile_cuda):
+    """Keep line numbers in every compilation, and explain the errors of the outermost one.
+
+    Numba compiles device functions while it types a kernel, and many of these attempts
+    fail as a matter of course: only the whole kernel's failure concerns anybody.
+    """
+
+    @functools.wraps(compile_cuda)
+    def compiled(function, *args, **options):
+        lines = bool(options.get("lineinfo"))
+
+        def attempt(forced: bool):
+            more = forced and not options.get("debug")  # the two exclude each other
+            return compile_cuda(function, *args, **{**options, "lineinfo": lines or more})
+
+        outer = getattr(_local, "lines", None)
+        if outer is not None:
+            return attempt(outer)
+        try:
+            _local.lines = True
+            return attempt(True)
+        except Exception as error:
+            if type(error).__name__ != "TypingError":
+                _local.lines = False
+                with contextlib.suppress(Exception):  # the fault may be in the line numbers
+                    return attempt(False)
+            explain(function, error)
+            raise
+        finally:
+            _local.lines = None
+
+    return compiled
+
+
 def install() -> None:
     """Let ``numba.cuda`` run on the virtual GPU; a second call does nothing."""
     if _installed:
@@ -247,20 +282,5 @@ def install() -> None:
         ptr=obj.__array_interface__["data"][0]
     )
 
-    compile_cuda = dispatcher.compile_cuda
-
-    @functools.wraps(compile_cuda)
-    def with_lines(*args, **options):
-        try:
-            if not options.get("debug") and not options.get("lineinfo"):
-                try:
-                    return compile_cuda(*args, **{**options, "lineinfo": True})
-                except Exception:  # also a fault in Numba's own line numbers: then without them
-                    return compile_cuda(*args, **options)
-            return compile_cuda(*args, **options)
-        except Exception as error:
-            explain(args[0], error)
-            raise
-
-    dispatcher.compile_cuda = with_lines
+    dispatcher.compile_cuda = _with_lines(dispatcher.compile_cuda)
     _installed.append(virtual)
