@@ -149,7 +149,7 @@ class MemoryPort(Rules):
             places = self._shared_places(a)
             index = a.cache[site.shift] = places.index(0, site.shift)
         view = self.shared_views[site.dtype]
-        if offset >= 0 and site.parts == 1 and isinstance(index, np.ndarray):
+        if offset >= 0 <= a.lo and site.parts == 1 and isinstance(index, np.ndarray):
             return view[offset >> site.shift :].take(index)
         return fetch(site, view, self._shared_places(a), 0, offset)
 

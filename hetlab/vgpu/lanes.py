@@ -217,14 +217,14 @@ class Addresses:
 
     def __init__(self, lanes: Lanes, v) -> None:
         self.lanes, self.cache = lanes, {}
+        # A 32-bit address is signed here: with the instruction's constant it wraps to its place.
+        signed = v.view(f"i{v.dtype.itemsize}")
         if not isinstance(v, np.ndarray):
-            self.lo = self.hi = (
-                int(v) if v.dtype.kind == "u" and v.dtype.itemsize < 8 else int(i8(v))
-            )
+            self.lo = self.hi = int(signed)
             self.ad = i8(self.lo)
             self.low, self.step = self.lo & 15, 0
             return
-        ad = v.view(i8) if v.dtype.itemsize == 8 else v.view(u4).astype(i8)
+        ad = signed.astype(i8, copy=False)
         self.ad, self.step = ad, None
         n = len(ad)
         first, last = int(ad[0]), int(ad[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetlab.vgpu.elements import ONES, by_elements, fetch
+from hetlab.vgpu.elements import by_elements, fetch
 from hetlab.vgpu.hazards import name_of, who
 from hetlab.vgpu.lanes import Addresses
 from hetlab.vgpu.memory import SLOT_BITS
@@ -115,11 +115,15 @@ class Rules:
 
     # -- bytes that nobody has written
     def _check_written(self, site, a, offset, written, base, space, inner=None) -> None:
-        """Report threads that read what has never been written.  `inner`: addresses to name."""
+        """Report threads that read elements of which no byte has ever been written.
+
+        A partly written element is a struct with a hole, copied as a whole.  `inner` has the
+        addresses to name.
+        """
         got = fetch(site, by_elements(written, site.elem), a, base, offset)
         bad = None
         for part in got if site.parts > 1 else (got,):
-            wrong = part != ONES[site.elem]
+            wrong = part == 0
             bad = wrong if bad is None else bad | wrong
         if not np.any(bad):
             return

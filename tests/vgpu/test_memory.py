@@ -143,3 +143,23 @@ def test_structs_by_value_and_local_arrays():
     j = np.arange(16) & 7
     np.testing.assert_array_equal(o, j * y[j % 3] + 30 + 2)
     assert run.ok
+
+
+def test_shared_addresses_wrap_in_32_bits():
+    body = """__shared__ float s[64]; int t = threadIdx.x; s[t] = a[t]; __syncthreads();
+    b[t] = s[63 - t % 64];"""
+    a, b = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+    run = run_cuda(cuda(body), 1, 64, [a, b, 0])
+    np.testing.assert_array_equal(b, a[::-1])
+    assert run.ok
+
+
+def test_a_struct_with_a_hole_is_copied_without_complaint():
+    source = "struct Item { char tag; int n; };\n" + cuda(
+        "__shared__ Item s[32]; int t = threadIdx.x; s[t].tag = 'a'; s[t].n = t; __syncthreads();"
+        "o[t] = s[31 - t];",
+        "Item* o",
+    )
+    o = np.zeros((32, 2), "i4")
+    assert run_cuda(source, 1, 32, [o]).ok
+    np.testing.assert_array_equal(o[:, 1], np.arange(32)[::-1])
