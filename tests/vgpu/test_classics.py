@@ -68,6 +68,21 @@ def test_every_variant_is_right_at_the_size_of_the_table_and_has_its_row(name):
         assert f"{instructions:,}" in row
 
 
+WATCHES = {
+    "in another order of blocks": functools.partial(hetlab.profile, order_seed=3),
+    "without optimisation": functools.partial(hetlab.sanitize, thorough=True),
+}
+
+
+@pytest.mark.parametrize("watch", WATCHES.values(), ids=list(WATCHES))
+@pytest.mark.parametrize("name", CLASSICS)
+def test_the_last_variant_is_right_and_clean_in_other_ways_of_running(name, watch):
+    classic = CLASSICS[name]
+    result = classic.run(classic.variants[-1], classic.sizes[-1], watch)
+    assert not result.hazards
+    assert result.right
+
+
 BARRIERS = [
     ("reduce", "3 sequential", r"__syncthreads\(\);", "part"),
     ("reduce", "6 unrolled", r"__syncwarp\(\);", "part"),

@@ -35,10 +35,10 @@ def blocks_for(n: int, block: int) -> int:
 
 
 class Launcher:
-    """Launches kernels of one file, each profiled; the reports gather in ``launches``."""
+    """Launches kernels of one file, each watched; the reports gather in ``launches``."""
 
-    def __init__(self, file: str, options: tuple[str, ...] = ()) -> None:
-        self.file, self.options = file, options
+    def __init__(self, file: str, options: tuple[str, ...] = (), watch=hetlab.profile) -> None:
+        self.file, self.options, self.watch = file, options, watch
         self.launches: list[Launch] = []
 
     def __call__(self, name: str, grid, block, *args) -> None:
@@ -46,7 +46,7 @@ class Launcher:
         dims = [d if isinstance(d, tuple) else (d,) for d in (grid, block)]
         args = tuple(_typed(a) for a in args)
         kernel = _kernel(self.file, name, self.options)
-        self.launches.append(hetlab.profile(kernel, *dims, args))
+        self.launches.append(self.watch(kernel, *dims, args))
 
 
 def _typed(value):
@@ -108,10 +108,10 @@ class Classic:
     host: Callable[..., tuple]
     options: tuple[str, ...] = ()
 
-    def run(self, variant: str, size: int | None = None) -> Result:
-        """Run a variant on inputs that depend only on the size."""
+    def run(self, variant: str, size: int | None = None, watch=hetlab.profile) -> Result:
+        """Run a variant on inputs that depend only on the size; `watch` makes each report."""
         size = self.shown if size is None else size
-        launch = Launcher(self.name, self.options)
+        launch = Launcher(self.name, self.options, watch)
         left = self.host(launch, variant, size, np.random.default_rng(size))
         return Result(launch.launches, *left)
 
