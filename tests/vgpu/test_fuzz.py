@@ -165,9 +165,8 @@ def check_races(seed: int) -> None:
         who = frozenset((t["block"][0], t["thread"][0]) for t in h.threads)
         lines = frozenset(line for _, line in h.lines)
         assert (h.array, h.index, lines, who) in kernel.races, f"no such race: {h}\n{text}"
-    pairs = {(h.array, frozenset(line for _, line in h.lines)) for h in launch.hazards}
-    missed = {(array, lines) for array, _, lines, _ in kernel.races} if not pairs else set()
-    assert not missed, f"missed {missed}\n{text}"
+    # Of several races on one cell the detector may keep some; of an array's, never none.
+    assert {h.array for h in launch.hazards} == {race[0] for race in kernel.races}, text
 
 
 @pytest.mark.parametrize("ten", range(12))
