@@ -8,12 +8,14 @@ looks for hazards, and leaves a :class:`Trace` behind.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hetlab.errors import HetlabError
 from hetlab.vgpu.launch import ArrayArg, Hazard, Kernel, RawLaunch
@@ -28,6 +30,7 @@ __all__ = [
     "Trace",
     "VirtualGPU",
     "device",
+    "learners_level",
     "watching",
 ]
 
@@ -204,8 +207,24 @@ def _tell(origin: Origin, hazards: Sequence[Hazard]) -> None:
             raise KernelFault(f"{origin.name}: {hazard.message or hazard.kind}", do=advice)
     first = hazards[0]
     more = f" ({len(hazards) - 1} more kinds or places)" if len(hazards) > 1 else ""
-    text = f"{origin.name}: {first.message or first.kind}{more}. {advice}"
-    warnings.warn(text, HazardWarning, stacklevel=2)
+    text = f"{origin.name}: {(first.message or first.kind).rstrip('.')}{more}. {advice}"
+    warnings.warn(text, HazardWarning, stacklevel=learners_level())
+
+
+_HERE = str(Path(__file__).resolve().parents[1]) + os.sep
+_NUMBA = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "numba_cuda"))
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_HERE) or any(part in file for part in _NUMBA)
+
+
+def learners_level() -> int:
+    """The ``stacklevel`` for ``warnings.warn`` in the caller that points at the learner's line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @functools.cache

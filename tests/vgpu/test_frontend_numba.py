@@ -308,8 +308,9 @@ def test_an_access_out_of_bounds_warns_in_a_plain_launch():
         out[i] = a[i] + 1
 
     a, out = np.ones(4, np.float32), np.zeros(4, np.float32)
-    with pytest.warns(HazardWarning, match=r"unguarded: .*(out|a)"):
+    with pytest.warns(HazardWarning, match=r"unguarded: .*(out|a)") as told:
         unguarded[1, 8](a, out)
+    assert told[0].filename.endswith("test_frontend_numba.py")
     assert (out == 2).all()
 
 

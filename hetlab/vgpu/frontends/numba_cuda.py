@@ -25,7 +25,7 @@ import types
 
 import numpy as np
 
-from hetlab.vgpu.device import device
+from hetlab.vgpu.device import device, learners_level
 from hetlab.vgpu.frontends import numba_names
 from hetlab.vgpu.frontends.driver import VirtualDevice, VirtualDriver
 from hetlab.vgpu.frontends.numba_errors import explain
@@ -195,7 +195,8 @@ def _warn_of_copies(devicearray, obj, copy) -> None:
         devicearray.warn(
             devicearray.NumbaPerformanceWarning(
                 "Host array used in CUDA kernel will incur copy overhead to/from device."
-            )
+            ),
+            stacklevel=learners_level(),
         )
 
 
