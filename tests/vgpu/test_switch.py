@@ -125,3 +125,27 @@ def test_with_a_real_gpu_launches_stay_there_and_profile_is_virtual(tmp_path):
     )
     ended = run(code, tmp_path)
     assert ended.stdout.strip() == "right", ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("init", "count", "version", "says"),
+    [
+        (0, 1, 13050, None),
+        (0, 2, 99000, None),
+        (0, 1, 12040, "update the driver, or pip install 'numba-cuda[cu12]'"),
+        (0, 0, 13050, "finds no GPU"),
+        (100, 0, 13050, "does not start (CUDA_ERROR_NO_DEVICE)"),
+    ],
+)
+def test_a_driver_that_cannot_be_used_is_one_sentence(monkeypatch, init, count, version, says):
+    # GPU-Puzzles issue 48: PTX newer than the driver.
+    from cuda.bindings import driver
+
+    from hetlab.vgpu import frontends
+
+    status = driver.CUresult
+    monkeypatch.setattr(driver, "cuInit", lambda flags: (status(init),))
+    monkeypatch.setattr(driver, "cuDeviceGetCount", lambda: (status(0), count))
+    monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (status(0), version))
+    reason = frontends.real_gpu.__wrapped__()
+    assert reason is None if says is None else says in reason

@@ -26,9 +26,32 @@ def real_gpu() -> str | None:
         if int(status):
             return f"the NVIDIA driver does not start ({status.name})"
         status, count = driver.cuDeviceGetCount()
+        if int(status) or not count:
+            return "the NVIDIA driver finds no GPU"
+        _, version = driver.cuDriverGetVersion()
     except Exception:  # no driver: the bindings raise a kind of their own, by release
         return "no NVIDIA driver is installed"
-    return None if not int(status) and count else "the NVIDIA driver finds no GPU"
+    return _too_old(version // 1000)
+
+
+def _too_old(driver: int) -> str | None:
+    """Why the driver would refuse what the installed compiler makes; None when it would not.
+
+    A driver runs code of older CUDA releases and of its own major release (CUDA
+    Compatibility, "minor version compatibility"), and no newer one.
+    """
+    try:
+        from cuda.bindings import nvrtc
+
+        _, compiler, _ = nvrtc.nvrtcVersion()
+    except Exception:  # no compiler, nothing to refuse
+        return None
+    if compiler <= driver:
+        return None
+    return (
+        f"the NVIDIA driver knows CUDA {driver} and the installed compiler makes code for CUDA "
+        f"{compiler}: update the driver, or pip install 'numba-cuda[cu{driver}]'"
+    )
 
 
 def _kind(launch) -> str:
