@@ -146,11 +146,13 @@ def test_structs_by_value_and_local_arrays():
 
 
 def test_shared_addresses_wrap_in_32_bits():
-    body = """__shared__ float s[64]; int t = threadIdx.x; s[t] = a[t]; __syncthreads();
-    b[t] = s[63 - t % 64];"""
-    a, b = np.arange(64, dtype="f4"), np.zeros(64, "f4")
-    run = run_cuda(cuda(body), 1, 64, [a, b, 0])
-    np.testing.assert_array_equal(b, a[::-1])
+    body = """__shared__ float s[128]; int t = threadIdx.x, half = t / 64; s[t] = a[t];
+    if (half == 0) asm volatile("bar.sync 1, 64;" ::: "memory");
+    else asm volatile("bar.sync 2, 64;" ::: "memory");
+    b[t] = s[half * 64 + 63 - t % 64];"""
+    a, b = np.arange(128, dtype="f4"), np.zeros(128, "f4")
+    run = run_cuda(cuda(body), 1, 128, [a, b, 0])
+    np.testing.assert_array_equal(b.reshape(2, 64), a.reshape(2, 64)[:, ::-1])
     assert run.ok
 
 

@@ -187,16 +187,12 @@ def test_fma_in_single_precision_rounds_ties_of_the_double_sum_right():
     rng = random.Random(5)
     a, b, c = [], [], []
     while len(a) < 300:
-        x = Fraction(rng.getrandbits(24) | 1 << 23)
-        y = Fraction(rng.getrandbits(24) | 1 << 23)
-        product = x * y  # 48 bits; make the sum a tie up to a tiny rest
-        unit = Fraction(2) ** rng.randint(25, 40)
-        z = (product // unit * unit + unit / 2) - product
-        tiny = Fraction(rng.choice([-1, 1])) / Fraction(2) ** rng.randint(30, 60)
-        bits = encode(z + tiny, "f32")
-        a.append(encode(x, "f32"))
-        b.append(encode(y, "f32"))
-        c.append(bits)
+        x, y = (Fraction(rng.getrandbits(13) | 1) for _ in range(2))
+        if (x * y).numerator.bit_length() != 25:
+            continue  # an odd product of 25 bits lies half-way between two floats
+        z = Fraction(rng.choice([-1, 1])) / 2 ** rng.randint(30, 60)  # lost in a double sum
+        for column, value in ((a, x), (b, y), (c, z)):
+            column.append(encode(value, "f32"))
     columns = [np.array(x, "u4") for x in (a, b, c)]
     got = apply("fma.rn.f32 D, A, B, C;", ("b32",) * 3, "b32", columns)
     rows = zip(*columns)
