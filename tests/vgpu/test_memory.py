@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hetlab.vgpu.launch import ArrayArg, Kernel
 from hetlab.vgpu.memory import DeviceMemoryError, Memory
 
-from .ptxkit import cuda, nvrtc_ptx, run_cuda
+from .ptxkit import cuda, nvrtc_ptx, ptx_of, run_cuda, run_ptx
 
 
 def test_allocations_are_aligned_far_apart_and_forgotten_when_freed():
@@ -146,14 +146,14 @@ def test_structs_by_value_and_local_arrays():
 
 
 def test_shared_addresses_wrap_in_32_bits():
-    body = """__shared__ float s[128]; int t = threadIdx.x, half = t / 64; s[t] = a[t];
-    if (half == 0) asm volatile("bar.sync 1, 64;" ::: "memory");
-    else asm volatile("bar.sync 2, 64;" ::: "memory");
-    b[t] = s[half * 64 + 63 - t % 64];"""
-    a, b = np.arange(128, dtype="f4"), np.zeros(128, "f4")
-    run = run_cuda(cuda(body), 1, 128, [a, b, 0])
-    np.testing.assert_array_equal(b.reshape(2, 64), a.reshape(2, 64)[:, ::-1])
-    assert run.ok
+    body = """ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;
+    mov.u32 %r9, s; add.u32 %r2, %r2, %r9;
+    st.shared.u32 [%r2], %r1; bar.sync 0; neg.s32 %r3, %r2; ld.shared.u32 %r4, [%r3+252];
+    cvt.u64.u32 %rd2, %r2; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4;"""
+    o = np.zeros(64, "i4")
+    run = run_ptx(ptx_of(body, head=".shared .align 4 .b8 s[256];"), 1, 64, [o])
+    np.testing.assert_array_equal(o, np.arange(64)[::-1])
+    assert [h.kind for h in run.hazards] == []
 
 
 def test_a_struct_with_a_hole_is_copied_without_complaint():
