@@ -148,7 +148,7 @@ def test_structs_by_value_and_local_arrays():
 def test_shared_addresses_wrap_in_32_bits():
     body = """ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;
     mov.u32 %r9, s; add.u32 %r2, %r2, %r9;
-    st.shared.u32 [%r2], %r1; bar.sync 0; neg.s32 %r3, %r2; ld.shared.u32 %r4, [%r3+252];
+    st.shared.u32 [%r2], %r1; bar.sync 0; sub.u32 %r3, 0, %r2; ld.shared.u32 %r4, [%r3+252];
     cvt.u64.u32 %rd2, %r2; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4;"""
     o = np.zeros(64, "i4")
     run = run_ptx(ptx_of(body, head=".shared .align 4 .b8 s[256];"), 1, 64, [o])
