@@ -89,7 +89,7 @@ def on_the_cpu(program: Program, monkeypatch) -> dict[str, np.ndarray]:
     import numba
     from numba.core import config
 
-    monkeypatch.setattr(config, "OPT", config._OptLevel(0))
+    monkeypatch.setattr(config, "OPT", type(config.OPT)(0))
     outputs = {name: a.copy() for name, a in program.outputs.items()}
     numba.njit(function(program, False))(*program.inputs.values(), *outputs.values())
     return outputs

@@ -119,7 +119,9 @@ def shifted_to_before_the_start(a, out, shift):
     out[i] = a[i - shift]  # !fault  # !fix out[i] = a[i - shift % 64 if i >= shift % 64 else 0]
 
 
-@fault(OOB, "tile", lambda i, t: i == t.x >= 32, args=lambda: (ramp(64), zeros(64)))
+@fault(
+    OOB, "tile", lambda i, t: i in (t.x, 63 - t.x) and i >= 32, args=lambda: (ramp(64), zeros(64))
+)
 def tile_smaller_than_the_block(a, out):
     tile = cuda.shared.array(32, float32)  # !fix tile = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
@@ -161,7 +163,7 @@ def local_array_too_short(digit, out):
         count[k] = k * out[i]
     d = digit[i]  # !fix d = min(digit[i], 3)
     count[d] += 1  # !fault
-    out[i] = count[d] + count[0]  # !fault
+    out[i] = count[d] + count[0]  # !also
 
 
 @fault(OOB, "b", row_from(4), block=(8, 8), also=("race",),
