@@ -76,7 +76,8 @@ def one_array_for_both_arguments(src, dst):
     dst[i] = src[i + 1]  # !fault
 
 
-@fault(OOB, "dyn", lambda i, t: i in (t.x, 63 - t.x) and i >= 48, shared=48 * 4, mended={"shared": 64 * 4},
+@fault(OOB, "dyn", lambda i, t: i in (t.x, 63 - t.x) and i >= 48,
+       shared=48 * 4, mended={"shared": 64 * 4},
        args=lambda: (ramp(64), zeros(64)))  # fmt: skip
 def dynamic_array_shorter_than_the_block(a, out):
     dyn = cuda.shared.array(0, float32)
