@@ -1,0 +1,203 @@
+"""How long a launch would take on a chip, as bounds: modelled, never measured.
+
+Each bound is the time that one resource alone needs for what was counted, were
+it busy without a pause.  The longest bound says what to look at first.  A real
+launch takes longer than the longest bound, because nothing is ever busy without
+a pause, and because starting a kernel costs some microseconds that are left out.
+
+Sources: chips as in their data sheets.  A multiprocessor has four schedulers,
+each issuing one warp instruction a cycle, and serves one wavefront of shared
+memory a cycle (CUDA C++ Programming Guide; Nsight Compute, Memory Tables).
+Dependent arithmetic issues every 4 cycles and a load from global memory takes
+290 cycles (Abdelkhalik et al. 2022, microbenchmarks of the A100).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hetlab.errors import InvalidValue, UnknownName
+from hetlab.units import quantity, seconds
+from hetlab.vgpu.occupancy import occupancy
+
+__all__ = ["CHIPS", "Chip", "Estimate", "chip", "estimate"]
+
+SECTOR = 32
+SCHEDULERS = 4
+DEPENDENT_ISSUE = 4  # cycles
+GLOBAL_LATENCY = 290  # cycles
+
+
+@dataclass(frozen=True)
+class Chip:
+    """The figures of a data sheet that the bounds need.
+
+    ``clock`` in Hz, ``bandwidth`` in B/s, ``lanes`` of FP32 a multiprocessor.
+    """
+
+    name: str
+    capability: str
+    sms: int
+    lanes: int
+    clock: float
+    bandwidth: float
+
+    @property
+    def flops(self) -> float:
+        """Peak FP32 rate in FLOP/s; a fused multiply-add counts as two."""
+        return self.sms * self.lanes * 2 * self.clock
+
+
+CHIPS = {
+    c.name: c
+    for c in (
+        Chip("T4", "7.5", 40, 64, 1590e6, 320e9),
+        Chip("V100", "7.0", 80, 64, 1530e6, 900e9),
+        Chip("A100", "8.0", 108, 64, 1410e6, 1555e9),
+        Chip("H100", "9.0", 132, 128, 1980e6, 3352e9),
+        Chip("RTX 4090", "8.9", 128, 128, 2520e6, 1008e9),
+    )
+}
+
+
+def chip(name: str | Chip) -> Chip:
+    """The chip of that name; case and spaces do not matter.
+
+    Raises
+    ------
+    UnknownName
+        With the close names, when there is none.
+    """
+    if isinstance(name, Chip):
+        return name
+    plain = {key.lower().replace(" ", ""): value for key, value in CHIPS.items()}
+    try:
+        return plain[str(name).lower().replace(" ", "")]
+    except KeyError:
+        raise UnknownName("chip", str(name), CHIPS) from None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bounds on the time of one launch, in seconds.
+
+    Attributes
+    ----------
+    chip : str
+    bounds : dict of str to float
+        Seconds that each resource alone needs.
+    seconds : float
+        The longest bound.
+    limiter : str
+        Its name.
+    """
+
+    chip: str
+    bounds: dict[str, float]
+    percent: float
+    label: str = "modelled"
+
+    @property
+    def limiter(self) -> str:
+        return max(self.bounds, key=self.bounds.__getitem__)
+
+    @property
+    def seconds(self) -> float:
+        return self.bounds[self.limiter]
+
+    def __str__(self) -> str:
+        wide = max(map(len, self.bounds))
+        rows = [
+            f"  {name:<{wide}}  {seconds(value):>9}{'  <- longest' if name == self.limiter else ''}"
+            for name, value in sorted(self.bounds.items(), key=lambda item: -item[1])
+        ]
+        head = (
+            f"estimate for {self.chip}: at least {seconds(self.seconds)} by {self.limiter} "
+            f"(modelled, not measured; no cache reuse, launch overhead left out)"
+        )
+        return "\n".join([head, *rows])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        return {
+            "label": self.label,
+            "chip": self.chip,
+            "seconds": self.seconds,
+            "limiter": self.limiter,
+            "bounds": dict(self.bounds),
+            "occupancy_percent": self.percent,
+        }
+
+
+def estimate(
+    counters: Mapping[str, float],
+    blocks: int,
+    threads: int,
+    on: str | Chip = "A100",
+    *,
+    registers: int = 0,
+    shared: int = 0,
+) -> Estimate:
+    """Bounds on the time of a launch from its counters.
+
+    Parameters
+    ----------
+    counters : mapping
+        The names of ``Launch.counters``; missing ones count as 0.
+    blocks, threads : int
+        Blocks of the grid, threads a block.
+    on : str or Chip
+        Which chip.
+    registers, shared : int
+        Registers a thread and bytes of shared memory a block, for the occupancy.
+
+    Returns
+    -------
+    Estimate
+        Bounds named ``memory`` (every counted sector comes from or goes to device
+        memory), ``issue`` (warp instructions), ``arithmetic`` (floating-point
+        operations at the FP32 peak), ``shared memory`` (wavefronts) and
+        ``latency`` (one warp's instructions one after the other, for each wave of
+        blocks).
+
+    Raises
+    ------
+    UnknownName
+        When the chip is not known.
+    InvalidValue
+        When no block of this kernel fits on the chip.
+    """
+    on = chip(on)
+    resident = occupancy(threads, registers, shared, on.capability)
+    if not resident.blocks:
+        raise InvalidValue(
+            "the block", f"small enough for one multiprocessor of {on.name}", str(resident)
+        )
+
+    def count(*names: str) -> float:
+        return sum(counters.get(name, 0) for name in names)
+
+    sectors = count("global_load_sectors", "global_store_sectors")
+    wavefronts = count("shared_load_wavefronts", "shared_store_wavefronts")
+    used = max(min(on.sms, blocks), 1)
+    warps = max(blocks * math.ceil(threads / 32), 1)
+    waves = math.ceil(blocks / (resident.blocks * on.sms))
+    serial = count("instructions") / warps * DEPENDENT_ISSUE
+    serial += GLOBAL_LATENCY if count("global_load_requests") else 0
+    bounds = {
+        "memory": sectors * SECTOR / on.bandwidth,
+        "issue": count("instructions") / (used * SCHEDULERS * on.clock),
+        "shared memory": wavefronts / (used * on.clock),
+        "latency": waves * serial / on.clock,
+    }
+    if count("flops"):
+        bounds["arithmetic"] = count("flops") / (on.flops * used / on.sms)
+    return Estimate(
+        f"{on.name} ({quantity(on.bandwidth, 'B/s')}, {quantity(on.flops, 'FLOP/s')} FP32)",
+        bounds,
+        resident.percent,
+    )

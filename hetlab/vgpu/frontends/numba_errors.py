@@ -1,0 +1,67 @@
+"""Numba's compile errors with what they leave out: the line, and plain words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from hetlab.vgpu.frontends.numba_names import home, parse_file
+
+__all__ = ["explain"]
+
+
+def explain(function, error: BaseException) -> None:
+    """Add a note to a compile error of ``function`` when its cause can be pointed at."""
+    place = home(function)
+    tree = parse_file(place[0]) if place else None
+    if tree is None:
+        return
+    inside = [node for node in ast.walk(tree) if place[1] <= getattr(node, "lineno", 0) <= place[2]]
+    for line, text in _reasons(inside, function, str(error)):
+        error.add_note(f"{place[0]}, line {line}: {text}")
+        return
+
+
+def _reasons(nodes: list[ast.AST], function, message: str) -> Iterator[tuple[int, str]]:
+    for kind in ("local", "shared"):
+        if f"{kind}.array" in message:
+            for node in nodes:
+                culprit = _variable_size(node, kind, function)
+                if culprit:
+                    yield (
+                        node.lineno,
+                        f"the shape of cuda.{kind}.array must be a constant, and {culprit!r} "
+                        "is known only when the kernel runs. Use a number, a global, or a "
+                        "variable of an enclosing function"
+                        + (
+                            "; or a shape of 0 and the size at the launch: "
+                            "kernel[grid, block, stream, bytes]."
+                            if kind == "shared"
+                            else "."
+                        ),
+                    )
+    missing = re.search(r"name '(\w+)' is not defined", message)
+    if missing:
+        for node in nodes:
+            if isinstance(node, ast.Name) and node.id == missing[1]:
+                yield node.lineno, f"{node.id!r} is not defined here or in the module."
+
+
+def _variable_size(node: ast.AST, kind: str, function) -> str | None:
+    """The variable that a call of ``cuda.<kind>.array`` takes its shape from."""
+    call = node.func if isinstance(node, ast.Call) else None
+    if not (
+        isinstance(call, ast.Attribute)
+        and call.attr == "array"
+        and isinstance(call.value, ast.Attribute)
+        and call.value.attr == kind
+    ):
+        return None
+    shape = node.args[:1] + [k.value for k in node.keywords if k.arg == "shape"]
+    local = function.__code__.co_varnames
+    for part in shape:
+        for name in ast.walk(part):
+            if isinstance(name, ast.Name) and name.id in local:
+                return name.id
+    return None

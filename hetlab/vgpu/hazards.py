@@ -1,0 +1,96 @@
+"""What makes a kernel wrong: the reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Hazard", "Recorder", "name_of", "who"]
+
+
+@dataclass(slots=True)
+class Hazard:
+    """Something that makes a kernel wrong, or wrong on another day.
+
+    Attributes
+    ----------
+    kind : str
+        ``out-of-bounds``, ``misaligned``, ``uninitialised-read``, ``read-only-write``, ``race``,
+        ``divergent-barrier``, ``deadlock``, ``trap``; as warnings ``wrapped-index`` and
+        ``same-value-store``.
+    array : str
+        Name of the array, or of the shared variable; may be empty.
+    index : int, tuple of int or None
+        The element, counted as in Python; negative or past the end when out of bounds.
+    threads : list of dict
+        ``{"block": [x, y, z], "thread": [x, y, z]}``; two for a race, the earlier one first.
+    lines : list of tuple
+        ``(file, line)``, in the order of `threads`.
+    space : str
+        ``global``, ``shared``, ``local``, or empty.
+    message : str
+        The sentence for the learner.
+    count : int
+        How many thread accesses (or warps, for barriers) showed it.
+    """
+
+    kind: str
+    array: str = ""
+    index: object = None
+    threads: list = field(default_factory=list)
+    lines: list = field(default_factory=list)
+    space: str = ""
+    message: str = ""
+    count: int = 1
+
+    def to_json(self) -> dict:
+        """A dictionary that ``json.dumps`` accepts."""
+        index = list(self.index) if isinstance(self.index, tuple) else self.index
+        return {
+            "kind": self.kind,
+            "array": self.array,
+            "index": index,
+            "threads": self.threads,
+            "lines": [list(line) for line in self.lines],
+            "space": self.space,
+            "message": self.message,
+            "count": self.count,
+        }
+
+
+class Recorder:
+    """Collects hazards, one for each kind and place; more of the same only count."""
+
+    def __init__(self) -> None:
+        self.hazards: dict[tuple, Hazard] = {}
+        self.warnings: dict[tuple, Hazard] = {}
+
+    def add(self, kind: str, where: tuple, count: int, make, *, warning: bool = False) -> None:
+        """Record; ``make()`` gives the rest of the Hazard's fields the first time."""
+        book = self.warnings if warning else self.hazards
+        known = book.get((kind, *where))
+        if known is None:
+            book[kind, *where] = Hazard(kind, count=count, **make())
+        else:
+            known.count += count
+
+
+def name_of(array: str, index, space: str) -> str:
+    """``a[3, 4]`` for a sentence."""
+    if not array:
+        return f"{space} memory"
+    if index is None:
+        return array
+    inner = ", ".join(map(str, index)) if isinstance(index, tuple) else str(index)
+    return f"{array}[{inner}]"
+
+
+def who(thread: dict) -> str:
+    """``thread (3, 0) of block 1`` for a sentence."""
+    return f"thread {_short(thread['thread'])} of block {_short(thread['block'])}"
+
+
+def _short(xyz) -> str:
+    kept = list(xyz)
+    while len(kept) > 1 and kept[-1] == 0:
+        kept.pop()
+    return str(kept[0]) if len(kept) == 1 else "(" + ", ".join(map(str, kept)) + ")"

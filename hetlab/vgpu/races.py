@@ -1,0 +1,331 @@
+"""Races: two threads, one place in memory, and nothing that orders them.
+
+A race is found from what threads *may* do, not from the order in which they
+happened to run: two threads touch the same bytes, at least one stores, not both
+are atomic, and no barrier lies between.  Each thread carries a *clock*, the
+number of the last synchronisation it took part in; a shadow word for every
+granule of memory remembers who stored last, where, and at which clock, and two
+more who read.  So one pass over the accesses, in any order that respects
+barriers, finds every such pair.
+
+What orders two accesses: the same thread; a barrier that both threads of a block
+passed between them; a ``bar.warp.sync`` for lanes of one warp; and, between
+blocks, a fence by the first block followed by an atomic or an acquiring load of
+the second.  Shuffles and votes order nothing (CUDA C++ Programming Guide, warp
+shuffle functions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetlab.vgpu.hazards import name_of, who
+from hetlab.vgpu.lanes import Addresses
+
+__all__ = ["MAX_CLOCK", "MAX_SITES", "RaceDetector"]
+
+i8 = np.int64
+
+# a shadow word: thread + 1 in the upper 32 bits, then the site, then the clock
+_SITE_BITS, _CLOCK_BITS = 13, 18
+_THREAD = _SITE_BITS + _CLOCK_BITS
+_CLOCK = (1 << _CLOCK_BITS) - 1
+_SITE = (1 << _SITE_BITS) - 1
+MAX_CLOCK = _CLOCK - 8
+MAX_SITES = _SITE
+_KEEP = 48  # accesses that wait for a check before a check is made anyway
+
+
+class _Shadow:
+    """The shadow words of one piece of memory."""
+
+    __slots__ = ("reader", "reader2", "writer")
+
+    def __init__(self, granules: int) -> None:
+        self.writer = np.zeros(granules, i8)
+        self.reader = self.reader2 = None
+
+    def readers(self):
+        if self.reader is None:
+            self.reader = np.zeros(len(self.writer), i8)
+            self.reader2 = np.zeros(len(self.writer), i8)
+        return self.reader, self.reader2
+
+    def forget_clocks(self) -> None:
+        for words in (self.writer, self.reader, self.reader2):
+            if words is not None:
+                words &= ~i8(_CLOCK)
+
+
+@dataclass(slots=True)
+class _Access:
+    batch: object
+    site: object
+    at: Addresses
+    offset: int
+    key: object  # the allocation, or None for shared memory
+    base: int
+    values: tuple | None  # what a store wrote,
+    before: tuple | None  # and what was there before
+    clock: object
+    fence: object
+
+
+class RaceDetector:
+    """Finds races in one memory space.
+
+    Parameters
+    ----------
+    run : Run
+        Gives ``sites``, ``recorder``, and ``describe`` for reports.
+    space : str
+    shift : int
+        log2 of the bytes of a granule: the smallest access to this space in the kernel.
+    """
+
+    def __init__(self, run, space: str, shift: int) -> None:
+        self.run, self.space, self.shift = run, space, shift
+        self.shadows: dict = {}
+        self.log: list[_Access] = []
+        self.stores = False
+        self.mixed = False  # readers of the current interval are in the shadow
+        self.atomic = np.array([s.atomic for s in run.sites] or [False])
+        self.strong = np.array([s.strong for s in run.sites] or [False])
+        self.warps_a_block = run.warps_a_block
+
+    def shadow(self, key, nbytes: int) -> _Shadow:
+        found = self.shadows.get(key)
+        if found is None:
+            found = self.shadows[key] = _Shadow((nbytes >> self.shift) + 16)
+        return found
+
+    def forget_clocks(self) -> None:
+        """Start the clocks anew: all that happened so far lies before the next barrier."""
+        for shadow in self.shadows.values():
+            shadow.forget_clocks()
+
+    def note(self, batch, site, at, offset, key, base, values=None, before=None) -> None:
+        """Remember an access; it is checked at the next barrier, or when many have gathered."""
+        self.log.append(
+            _Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
+        )
+        self.stores |= site.stores
+        if len(self.log) >= _KEEP:
+            self.check()
+
+    def interval_ends(self) -> None:
+        """All threads of the batch passed a barrier: nothing after it races with before."""
+        if self.stores and not self.mixed:
+            # Stores first, then loads: in an interval the order of a pair does not matter.
+            log, self.log = self.log, []
+            for a in log:
+                if a.site.stores:
+                    self._store(a)
+            for a in log:
+                if not a.site.stores:
+                    self._load(a, remember=False)
+        elif self.stores or self.mixed:
+            self.check()
+        self.log.clear()
+        self.stores = self.mixed = False
+
+    def check(self) -> None:
+        """Check what has gathered, in order, and remember the readers."""
+        log, self.log = self.log, []
+        self.mixed = True
+        for a in log:
+            if a.site.stores:
+                self._store(a)
+            else:
+                self._load(a, remember=True)
+        self.stores = False
+
+    # -- one access
+    def _places(self, a: _Access):
+        """The shadow and, for each granule of the access, where its words are."""
+        shadow = self.shadow(a.key, len(a.batch.memory.shared) if a.key is None else a.key.nbytes)
+        n = max(a.site.size >> self.shift, 1)
+        first = a.at.index(a.base, self.shift, a.offset)
+        if isinstance(first, int):
+            first = np.full(a.at.lanes.n, first)
+        for j in range(n):
+            if not j:
+                yield shadow, first
+            elif isinstance(first, slice):
+                yield shadow, slice(first.start + j, first.stop + j, first.step)
+            else:
+                yield shadow, first + j
+
+    def _me(self, a: _Access):
+        lanes, batch = a.at.lanes, a.batch
+        code = lanes.memo.get("code")
+        if code is None or code[0] != batch.serial:
+            code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << _THREAD)
+        return code[1] + ((a.site.id << _CLOCK_BITS) + lanes.of_slots(a.clock))
+
+    def _others(self, a: _Access, me, old):
+        """Indices where `old` is an unordered access of another thread; None if nowhere."""
+        if not old.any():
+            return None
+        other = ((old ^ me) >> _THREAD != 0) & (old != 0)
+        if self.space == "shared":
+            fence = a.fence
+            if isinstance(fence, np.ndarray):
+                fence = fence[a.at.lanes.cta]
+            other &= (old & _CLOCK) >= fence
+        if not other.any():
+            return None
+        return self._unordered(a, me, old, np.flatnonzero(other))
+
+    def _unordered(self, a, me, old, at):
+        mine, theirs = me[at], old[at]
+        t_me, t_old = (mine >> _THREAD) - 1, (theirs >> _THREAD) - 1
+        w_me, w_old = t_me >> 5, t_old >> 5
+        b_me, b_old = w_me // self.warps_a_block, w_old // self.warps_a_block
+        same_block = b_me == b_old
+        clock = theirs & _CLOCK
+        fence = a.fence
+        if isinstance(fence, np.ndarray):
+            fence = fence[a.at.lanes.cta[at]]
+        same_warp = w_me == w_old
+        met = same_warp & (clock < (mine & _CLOCK))
+        if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
+            met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
+        ordered = same_block & ((clock < fence) | met)
+        if self.space == "global":
+            ordered |= ~same_block & (clock < self.run.grid_fence)
+            ordered |= ~same_block & self.run.published(b_old, b_me, clock)
+            site = (theirs >> _CLOCK_BITS) & _SITE
+            ordered |= self.strong[site] & self.strong[a.site.id]
+        else:
+            ordered |= ~same_block
+            if self.strong[a.site.id]:  # volatile: a flag between warps, no order inside one
+                ordered |= ~same_warp & self.strong[(theirs >> _CLOCK_BITS) & _SITE]
+        if a.site.atomic:
+            ordered |= self.atomic[(theirs >> _CLOCK_BITS) & _SITE]
+        at = at[~ordered]
+        return at if len(at) else None
+
+    def _load(self, a: _Access, remember: bool) -> None:
+        me = self._me(a)
+        for shadow, where in self._places(a):
+            old = shadow.writer[where]
+            bad = self._others(a, me, old)
+            if bad is not None:
+                self._report(a, me, old, bad)
+            if remember:
+                first, second = shadow.readers()
+                before = first[where].copy()
+                first[where] = me
+                lost = first[where] != me  # several threads read one word: keep two of them
+                if lost.any():
+                    second[where[lost] if isinstance(where, np.ndarray) else where] = me[lost]
+                elif before.any():
+                    differs = (before ^ me) >> _THREAD != 0
+                    differs &= before != 0
+                    if differs.any():
+                        if isinstance(where, slice):
+                            where = np.arange(where.start, where.stop, where.step)
+                        second[where[differs]] = before[differs]
+
+    def _store(self, a: _Access) -> None:
+        me = self._me(a)
+        for j, (shadow, where) in enumerate(self._places(a)):
+            old = shadow.writer[where]
+            bad = self._others(a, me, old)
+            if bad is not None:
+                self._stored_twice(a, j, me, old, bad)
+            if shadow.reader is not None:
+                for readers in (shadow.reader, shadow.reader2):
+                    old = readers[where]
+                    bad = self._others(a, me, old)
+                    if bad is not None:
+                        self._report(a, me, old, bad)
+            shadow.writer[where] = me
+            if isinstance(where, np.ndarray) and not a.site.atomic:
+                now = shadow.writer[where]
+                lost = now != me
+                if lost.any():
+                    self._collided(a, j, where, me, now, np.flatnonzero(lost))
+
+    def _stored_twice(self, a, j, me, old, bad) -> None:
+        """A store over another thread's: harmless if it stored the value that was there."""
+        if a.values is not None and a.before is not None:
+            value, before = self._part(a, a.values, j), self._part(a, a.before, j)
+            same = _equal(value[bad], before[bad])
+            if same.any():
+                self._report(a, me, old, bad[same], same_value=True)
+            bad = bad[~same]
+            if not len(bad):
+                return
+        self._report(a, me, old, bad)
+
+    def _part(self, a, values, j):
+        """The element that granule `j` of the access belongs to, one a thread."""
+        return a.at.lanes.full(values[(j << self.shift) // a.site.elem])
+
+    def _collided(self, a, j, where, me, now, lost) -> None:
+        """Several lanes of one instruction stored to one word."""
+        if a.values is None:
+            return
+        value = self._part(a, a.values, j)
+        order = np.argsort(where, kind="stable")
+        winner = order[np.searchsorted(where[order], where[lost], side="right") - 1]
+        same = _equal(value[lost], value[winner])
+        warp = ((me[lost] >> _THREAD) - 1) >> 5 == ((now[lost] >> _THREAD) - 1) >> 5
+        if (~same).any():
+            self._report(a, me, now, lost[~same])
+        elif (~warp).any():
+            self._report(a, me, now, lost[~warp], same_value=True)
+
+    # -- the report
+    def _report(self, a, me, old, bad, same_value=False) -> None:
+        sites = (old[bad] >> _CLOCK_BITS) & _SITE
+        for number in set(sites.tolist()):
+            here = bad[sites == number]
+            first = self.run.sites[number]
+            k = int(here[0])
+            earlier = (int(old[k]) >> _THREAD) - 1
+            kind = "same-value-store" if same_value else "race"
+            where = (self.space, *sorted((number, a.site.id)))
+
+            def make(k=k, earlier=earlier, first=first, kind=kind):
+                address = int(a.at.vector()[k]) + a.offset
+                array, index = self.run.describe(self.space, a.site, address)
+                later = (int(me[k]) >> _THREAD) - 1
+                threads = [self.run.thread(earlier), self.run.thread(later)]
+                return {
+                    "array": array,
+                    "index": index,
+                    "threads": threads,
+                    "lines": [first.place, a.site.place],
+                    "space": self.space,
+                    "message": _sentence(kind, array, index, threads, first, a.site, self.space),
+                }
+
+            self.run.recorder.add(kind, where, len(here), make, warning=same_value)
+
+
+def _equal(x, y):
+    """Bitwise equality, so that not-a-number equals itself."""
+    kind = f"u{x.dtype.itemsize}"
+    if x.dtype.kind == "b":
+        return x == y
+    return np.ascontiguousarray(x).view(kind) == np.ascontiguousarray(y).view(kind)
+
+
+def _verb(site) -> str:
+    return "updates atomically" if site.atomic else "stores" if site.stores else "reads"
+
+
+def _sentence(kind, array, index, threads, first, second, space) -> str:
+    what = name_of(array, index, space)
+    one, two = (
+        f"{who(t)} {_verb(s)} it in line {s.place[1]}" for t, s in zip(threads, (first, second))
+    )
+    if kind == "same-value-store":
+        return f"Threads of different warps store the same value to {what}: {one}, {two}."
+    between = "barrier" if threads[0]["block"] == threads[1]["block"] else "order"
+    return f"Race on {what}: {one}, {two}, with no {between} between."

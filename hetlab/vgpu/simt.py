@@ -1,0 +1,282 @@
+"""How threads advance: one batch of blocks, its groups of threads, and where they wait.
+
+The rule: of all groups of threads that can run, the one at the lowest block of
+the kernel runs next, together with every other group there.  Blocks are numbered
+so that this makes threads meet again as early as they can (`cfg`).
+
+Threads wait in front of a *gate* (a barrier, or an instruction of the whole
+warp) until all that it names stand there.  A group that keeps asking memory for
+news (`Block.polls`) lets the others go first.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from hetlab.vgpu.access import MemoryPort
+from hetlab.vgpu.async_copies import AsyncCopies
+from hetlab.vgpu.counters import divergent_warps
+from hetlab.vgpu.gates import Gates
+from hetlab.vgpu.groups import Group
+from hetlab.vgpu.lanes import BatchShape, Lanes
+from hetlab.vgpu.runtime import DeviceRuntime
+from hetlab.vgpu.special import special_register
+from hetlab.vgpu.verdicts import Verdicts
+from hetlab.vgpu.warp import Warp
+
+__all__ = ["Batch"]
+
+_SERIAL = itertools.count()
+
+_PATIENCE = 8
+"""Visits of a polling block after which others go first."""
+
+_LONG = 100
+"""Turns after which a batch that polls and still makes progress lets other batches run."""
+
+
+class Batch(Gates, Verdicts):
+    """Some blocks of a grid, from their first instruction to their last.
+
+    Parameters
+    ----------
+    run : Run
+    shape : BatchShape
+    block_ids : numpy.ndarray
+        The linear block index of each block of the batch.
+    """
+
+    warp = Warp()
+
+    def __init__(self, run, shape: BatchShape, block_ids) -> None:
+        self.run, self.shape, self.block_ids = run, shape, block_ids
+        self.program = run.program
+        n = shape.blocks
+        self.consecutive = int(block_ids[-1]) - int(block_ids[0]) == n - 1
+        self.first_slot = int(block_ids[0]) * shape.padded
+        self.serial = next(_SERIAL)
+        self.global_races = run.global_races
+        self.shared_races = run.shared_detector()
+        self.memory = MemoryPort(run, self)
+        self.copies = AsyncCopies(self)
+        self.runtime = DeviceRuntime(run, self)
+        self.groups = [Group(0, shape.whole, list(self.program.initial))]
+        self.alive = shape.exists.copy()
+        self.living = shape.whole.n
+        self.arrivals: dict[int, object] = {}
+        self.steps, self.idle, self.moved = 0, 0, False
+        self.clock = self.fence = run.tick()
+        self.specials: dict = {}
+        self.film, run.film = run.film, None  # the first batch is filmed
+
+    # -- identity
+    def threads(self, lanes: Lanes):
+        """The number of each thread in the whole grid (in slots)."""
+        if self.consecutive:
+            return lanes.all_slots + self.first_slot
+        return self.block_ids[lanes.cta] * self.shape.padded + lanes.of_slots(self.shape.tid)
+
+    def slots(self, threads):
+        """The inverse of `threads`."""
+        if self.consecutive:
+            return threads - self.first_slot
+        block = np.searchsorted(self.block_ids, threads // self.shape.padded)
+        return block * self.shape.padded + threads % self.shape.padded
+
+    def special(self, lanes: Lanes, name: str):
+        """A special register: a scalar, or one value a thread."""
+        found = self.specials.get(name)
+        if found is None:
+            found = special_register(self, name)
+            if name.startswith(("clock", "globaltimer")):
+                return found
+            self.specials[name] = found
+        return lanes.of_slots(found)
+
+    # -- running
+    def advance(self) -> str:
+        """Run until all threads have ended (``done``), or wait for other blocks (``grid``,
+        ``spinning``)."""
+        program, run = self.program, self.run
+        blocks, functions, end = program.blocks, program.functions, len(program.blocks)
+        tally = run.tally
+        self.idle, self.moved = 0, False
+        while self.groups:
+            group = self._choose()
+            if group is None:
+                if self._release():
+                    continue
+                if self._try_warps():
+                    continue
+                if any(g.parked == "grid" for g in self.groups):
+                    return "grid"
+                self._stuck()
+                continue
+            if group.spin > _PATIENCE:
+                self.idle += 1
+                if self.idle > (_LONG if self.moved else 2) * len(self.groups):
+                    return "spinning"
+            self.steps += 1
+            if self.steps > run.step_budget:
+                self._too_long(group)
+            block = blocks[group.at]
+            if block.gate and not group.passed and not self._gate(group, block):
+                continue
+            group.passed = False
+            group.last = self.steps
+            at, lanes = group.at, group.lanes
+            tally.warps[at] += lanes.warps
+            tally.lanes[at] += lanes.n
+            if group.spin <= _PATIENCE or (block.polls and group.learns(program.live[at])):
+                self.moved = True
+            if self.film is not None and not self.film.full:
+                self.film.visit(at, lanes)
+            if block.polls:
+                same = group.spin_n == lanes.n
+                group.spin = group.spin + 1 if same else 0
+                group.spin_n = lanes.n
+            elif not block.loop:
+                group.spin = group.spin_n = 0
+            result = functions[at](self, lanes, group.regs)
+            if type(result) is int:
+                if result < end:
+                    group.at = result
+                else:
+                    self._exit(group)
+            elif isinstance(result, tuple):
+                self._branch(group, *result, end)
+            else:
+                self._scatter(group, result, end)
+        return "done"
+
+    def _choose(self) -> Group | None:
+        """The group that runs next, merged with all others at its place."""
+        groups = self.groups
+        if len(groups) == 1:
+            return None if groups[0].parked else groups[0]
+        ready = [g for g in groups if not g.parked]
+        if not ready:
+            return None
+        eager = [g for g in ready if g.spin <= _PATIENCE]
+        if eager:
+            chosen = min(eager, key=lambda g: g.at)
+        else:
+            if self._release():
+                return self._choose()
+            chosen = min(ready, key=lambda g: g.last)
+        mates = [
+            g
+            for g in groups
+            if g.at == chosen.at and g.passed == chosen.passed and g.parked in ("", "warp")
+        ]
+        if len(mates) > 1:
+            chosen = self._merge(mates)
+        return chosen
+
+    def _merge(self, mates: list[Group]) -> Group:
+        """Several groups at one place become one, in slot order."""
+        shape = self.shape
+        slots = [g.lanes.all_slots for g in mates]
+        if sum(map(len, slots)) == shape.whole.n:
+            lanes = shape.whole
+            places = slots if shape.position is None else [shape.position[x] for x in slots]
+        else:
+            lanes = Lanes(shape, np.sort(np.concatenate(slots), kind="stable"))
+            places = [np.searchsorted(lanes.slots, x) for x in slots]
+        regs = list(self.program.initial)
+        for k in self.program.live[mates[0].at]:
+            values = [g.regs[k] for g in mates]
+            first = values[0]
+            if not any(isinstance(v, np.ndarray) for v in values) and all(
+                v is first or v.tobytes() == first.tobytes() for v in values[1:]
+            ):
+                regs[k] = first
+                continue
+            regs[k] = merged_values = np.empty(lanes.n, first.dtype)
+            for place, v in zip(places, values):
+                merged_values[place] = v
+        merged = Group(mates[0].at, lanes, regs)
+        merged.passed = mates[0].passed
+        merged.last = max(g.last for g in mates)
+        merged.spin = min(g.spin for g in mates)
+        self.groups = [g for g in self.groups if g not in mates]
+        self.groups.append(merged)
+        return merged
+
+    def _split(self, group: Group, lanes: Lanes, at: int) -> Group:
+        """Some threads of a group as a group of their own."""
+        regs = list(self.program.initial)
+        if at < len(self.program.blocks):
+            for k in self.program.live[at]:
+                regs[k] = lanes.take(group.regs[k])
+        part = Group(at, Lanes(lanes.shape, lanes.slots), regs)
+        part.spin, part.spin_n, part.last = group.spin, group.spin_n, group.last
+        return part
+
+    def _branch(self, group: Group, p, yes: int, no: int, end: int) -> None:
+        if not isinstance(p, np.ndarray):
+            group.at = yes if p else no
+        else:
+            taken = np.count_nonzero(p)
+            if taken == group.lanes.n:
+                group.at = yes
+            elif not taken:
+                group.at = no
+            else:
+                self.run.tally.divergent[group.at] += divergent_warps(group.lanes, p)
+                self._part(group, [(group.lanes.narrow(p), yes), (group.lanes.narrow(~p), no)], end)
+                return
+        if group.at >= end:
+            self._exit(group)
+
+    def table(self, lanes: Lanes, index, targets: tuple[int, ...]):
+        """The next block of ``brx.idx``: one, or one a thread."""
+        last = len(targets) - 1
+        if not isinstance(index, np.ndarray):
+            return targets[min(int(index), last)]
+        return np.array(targets)[np.minimum(index, np.uint32(last))]
+
+    def _scatter(self, group: Group, targets, end: int) -> None:
+        where = sorted(set(targets.tolist()))
+        if len(where) == 1:
+            group.at = where[0]
+            if group.at >= end:
+                self._exit(group)
+            return
+        self._part(group, [(group.lanes.narrow(targets == t), t) for t in where], end)
+
+    def _part(self, group: Group, parts, end: int) -> None:
+        self.groups.remove(group)
+        for lanes, at in parts:
+            part = self._split(group, lanes, at)
+            self.groups.append(part)
+            if at >= end:
+                self._exit(part)
+
+    def _exit(self, group: Group) -> None:
+        self.groups.remove(group)
+        self.alive[group.lanes.all_slots] = False
+        self.living -= group.lanes.n
+
+    def pass_grid_barrier(self) -> None:
+        """All threads of the grid have arrived."""
+        if self.run.hazards:
+            self.shared_races.interval_ends()
+        for group in self.groups:
+            if group.parked == "grid":
+                group.parked, group.passed = "", True
+
+    def abandon(self) -> None:
+        """The launch was aborted: check what has been noted, no more."""
+        if self.run.hazards:
+            self.shared_races.check()
+            self.global_races.check()
+
+    def finish(self) -> None:
+        """The end of the blocks closes the last interval."""
+        if self.run.hazards:
+            self.shared_races.interval_ends()
+            self.global_races.check()
+            self.run.shared_pool.append(self.shared_races)
