@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 import sys
 
+import click
+
+from .errors import HetlabError
+
 __all__ = ["load_ipython_extension"]
 
 
 def load_ipython_extension(ipython) -> None:
-    """Register hetlab's rich displays and prefer a threading layer that survives a fork.
+    """Register hetlab's rich displays, and run CUDA kernels on the virtual GPU where there is no GPU.
 
     Parameters
     ----------
     ipython : IPython.core.interactiveshell.InteractiveShell
     """
+    from .vgpu import use_virtual_gpu
     from .widgets.display import register
 
     _prefer_forkable_threads()
     register(ipython)
+    try:
+        use_virtual_gpu()
+    except HetlabError as reason:  # a lesson on CPUs goes on without it
+        click.echo(f"hetlab: {reason}", err=True)
 
 
 def _prefer_forkable_threads() -> None:

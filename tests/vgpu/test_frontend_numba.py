@@ -1,6 +1,6 @@
 """Programs for ``numba.cuda``, as people write them, run unmodified without a GPU."""
 
-# ruff: noqa: E402, T201
+# ruff: noqa: E402
 
 from __future__ import annotations
 
