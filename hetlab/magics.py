@@ -13,7 +13,7 @@ __all__ = ["load_ipython_extension"]
 
 
 def load_ipython_extension(ipython) -> None:
-    """Register hetlab's rich displays, and run CUDA kernels on the virtual GPU where there is no GPU.
+    """Register rich displays, and run CUDA kernels on the virtual GPU where there is no GPU.
 
     Parameters
     ----------
