@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 
-from hetlab.grading import open_submission
 from hetlab.grading.submission import DirectSubmission, ForkedSubmission
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a fork needs Linux")
@@ -116,7 +115,7 @@ def test_compiled_code_that_never_returns_is_stopped_too():
     [(lambda: os._exit(7), "exit status 7"), (lambda: os.kill(os.getpid(), 11), "Segmentation")],
 )
 def test_a_crash_costs_only_the_fork(how, said):
-    with open_submission({"f": how, "g": lambda: 1}) as submission:
+    with ForkedSubmission({"f": how, "g": lambda: 1}) as submission:
         got = submission.call("f")
         assert got.status == "died" and said in got.message
         assert submission.call("g").value == 1
@@ -126,7 +125,7 @@ def test_a_crash_costs_only_the_fork(how, said):
 def test_no_process_is_left_behind():
     import psutil
 
-    with open_submission({"f": lambda: os.getpid()}) as submission:
+    with ForkedSubmission({"f": lambda: os.getpid()}) as submission:
         child = submission.call("f").value
         assert psutil.pid_exists(child) and child != os.getpid()
     assert not psutil.pid_exists(child)
