@@ -6,12 +6,14 @@ The last term is the bound of S. Williams, A. Waterman, D. Patterson (Communicat
 52(4), 2009); the first two are the linear cost of a message, R. W. Hockney ("The communication
 challenge for MPP", Parallel Computing 20(3), 1994).
 
-Left out: a CPU that stays on one core for a tiny job, caches, branches that are predicted wrongly, transfers that overlap with work, and that no
-program reaches a published peak.  So a result says who *can* win, never by how much someone will.
+Left out: a CPU that stays on one core for a tiny job, caches, branches that are predicted wrongly,
+transfers that overlap with work, and that no program reaches a published peak.  So a result says
+who *can* win, never by how much someone will.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -304,11 +306,23 @@ class RoleTable:
             found[name] = (e.seconds * each, e.low * each, e.high * each) if usable else None
         return found
 
+    def best(self, workload: str) -> list[str]:
+        """The device with the smallest amount; several at a tie."""
+        able = {name: a[0] for name, a in self.amounts(workload).items() if a}
+        least = min(able.values(), default=0.0)
+        return [name for name, value in able.items() if math.isclose(value, least, rel_tol=1e-9)]
+
     def winners(self, workload: str) -> list[str]:
         """The best device first, then those that the ranges of the numbers do not rule out."""
         able = {name: a for name, a in self.amounts(workload).items() if a}
         order = sorted(able, key=lambda name: able[name][0])
         return [n for n in order if n == order[0] or able[n][1] <= able[order[0]][2]]
+
+    def verdict(self, workload: str) -> str:
+        """Who is best, and with "?" who may be within the ranges: ``"FPGA, GPU?"``."""
+        best = self.best(workload)
+        open_ = [f"{name}?" for name in self.winners(workload) if name not in best]
+        return ", ".join([" = ".join(best), *open_])
 
     def cells(self, workload: str) -> dict[str, str]:
         """The amounts as texts; the reason in a word where there is none."""
@@ -331,7 +345,7 @@ class RoleTable:
     def legend(self) -> str:
         """How to read the last column."""
         word = "fastest" if self.of == "time" else "least; design power x time, an upper bound"
-        return f"* {word}. Several names: the ranges of assumed numbers leave it open."
+        return f"* {word}. With ?: may be first within the ranges of the assumed numbers."
 
     def __repr__(self) -> str:
         wide = max(len(w.name) for w in self.workloads)

@@ -29,6 +29,7 @@ def register(ipython) -> None:
         ("hetlab.timing.ceilings", "Peaks", peaks_html),
         ("hetlab.timing.revealing", "Reveal", reveal_html),
         ("hetlab.devices.device", "DeviceList", devices_html),
+        ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.roles", "RoleTable", roles_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
@@ -39,6 +40,13 @@ def devices_html(d) -> str:
     from hetlab.widgets.device_map import devices_html as draw
 
     return draw(d)
+
+
+def modelled_html(device) -> str:
+    """A ModelledDevice: its numbers and their sources."""
+    from hetlab.widgets.figures_machine import device_html
+
+    return device_html(device)
 
 
 def roles_html(table) -> str:

@@ -16,7 +16,7 @@ from hetlab.units import quantity, seconds
 from hetlab.widgets.figures_cpu import _axes
 from hetlab.widgets.palette import BLUE, COLOURS, GREEN, INK, MARKERS, ORANGE, VERMILION
 
-__all__ = ["instructions", "roads", "roles_html", "shares", "sizes_figure"]
+__all__ = ["device_html", "instructions", "roads", "roles_html", "shares", "sizes_figure"]
 
 _EDGE = "#8a8a8a"
 
@@ -199,13 +199,14 @@ def roles_html(table) -> str:
     head = ["", *(d.name for d in table.devices), "best", ""]
     rows = ["".join(f"<th style='{cell if h in _kinds(table) else left}'>{h}</th>" for h in head)]
     for job in table.workloads:
-        first = table.winners(job.name)
+        first = table.best(job.name)
         row = f"<td style='{left}'><b>{_safe(job.name)}</b></td>"
         for name, text in table.cells(job.name).items():
-            strong = f"<b style='color:{GREEN}'>★ {text}</b>" if name == first[0] else text
+            strong = f"<b style='color:{GREEN}'>★ {text}</b>" if name in first else text
             faint = ";opacity:0.6" if text in ("cannot", "unknown") else ""
             row += f"<td style='{cell}{faint}'>{strong}</td>"
-        best = f"<b>{first[0]}</b>" + "".join(f", {n}?" for n in first[1:])
+        names, _, rest = table.verdict(job.name).partition(", ")
+        best = f"<b>{names}</b>" + (f", {rest}" if rest else "")
         size = f"n = {table.sizes[job.name]:,} {job.size_is}"
         row += f"<td style='{left}'>{best}</td><td style='{left};opacity:0.75'>{size}</td>"
         rows.append(row)
@@ -214,6 +215,26 @@ def roles_html(table) -> str:
     return (
         f"<div>{_safe(table.title)}<table style='border-collapse:collapse;margin:2px 0'>{body}"
         f"</table><div style='opacity:0.75;font-size:90%'>{_safe(foot)}</div></div>"
+    )
+
+
+def device_html(device) -> str:
+    """A ModelledDevice: each number with its range, its label and its source."""
+    cell = "text-align:left;vertical-align:top;padding:2px 14px 2px 0;border:0"
+    rows = [
+        (name, f"<b>{_safe(given)}</b>", _safe(given.label), _safe(given.source))
+        for name, given in device.numbers.items()
+    ]
+    rows += [(name, "cannot", "", _safe(why)) for name, why in device.cannot.items()]
+    body = "".join(
+        "<tr style='background:none'>"
+        + "".join(f"<td style='{cell}'>{text}</td>" for text in row)
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<div><b>{device.name}</b>: {_safe(device.chip)}"
+        f"<table style='border-collapse:collapse;margin:2px 0'>{body}</table></div>"
     )
 
 
