@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from hetlab.devices import chip
 from hetlab.errors import InvalidValue, UnknownName
 from hetlab.models.domain import number
-from hetlab.models.roles import Given, ModelledDevice, RoleTable, Workload
+from hetlab.models.role_table import RoleTable
+from hetlab.models.roles import Given, ModelledDevice, Workload
 
 __all__ = ["modelled_devices", "roles", "workloads"]
 

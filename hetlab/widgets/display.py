@@ -30,7 +30,7 @@ def register(ipython) -> None:
         ("hetlab.timing.revealing", "Reveal", reveal_html),
         ("hetlab.devices.device", "DeviceList", devices_html),
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
-        ("hetlab.models.roles", "RoleTable", roles_html),
+        ("hetlab.models.role_table", "RoleTable", roles_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 

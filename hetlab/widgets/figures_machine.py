@@ -196,19 +196,19 @@ def roles_html(table) -> str:
     """A RoleTable as HTML: the best of each row bold and starred."""
     cell = "text-align:right;padding:3px 14px 3px 0;border:0;white-space:nowrap"
     left = cell.replace("right", "left", 1)
-    head = ["", *(d.name for d in table.devices), "best", ""]
+    head = ["", *(d.name for d in table.devices), "best"]
     rows = ["".join(f"<th style='{cell if h in _kinds(table) else left}'>{h}</th>" for h in head)]
     for job in table.workloads:
         first = table.best(job.name)
-        row = f"<td style='{left}'><b>{_safe(job.name)}</b></td>"
+        size = f"{table.sizes[job.name]:,} {job.size_is}"
+        row = f"<td style='{left}'><b>{_safe(job.name)}</b> <small>{size}</small></td>"
         for name, text in table.cells(job.name).items():
             strong = f"<b style='color:{GREEN}'>★ {text}</b>" if name in first else text
             faint = ";opacity:0.6" if text in ("cannot", "unknown") else ""
             row += f"<td style='{cell}{faint}'>{strong}</td>"
         names, _, rest = table.verdict(job.name).partition(", ")
         best = f"<b>{names}</b>" + (f", {rest}" if rest else "")
-        size = f"n = {table.sizes[job.name]:,} {job.size_is}"
-        row += f"<td style='{left}'>{best}</td><td style='{left};opacity:0.75'>{size}</td>"
+        row += f"<td style='{left}'>{best}</td>"
         rows.append(row)
     body = "".join(f"<tr style='background:none'>{row}</tr>" for row in rows)
     foot = table.legend.replace("* ", "★ ")
@@ -221,6 +221,7 @@ def roles_html(table) -> str:
 def device_html(device) -> str:
     """A ModelledDevice: each number with its range, its label and its source."""
     cell = "text-align:left;vertical-align:top;padding:2px 14px 2px 0;border:0"
+    short = f"{cell};white-space:nowrap"
     rows = [
         (name, f"<b>{_safe(given)}</b>", _safe(given.label), _safe(given.source))
         for name, given in device.numbers.items()
@@ -228,12 +229,12 @@ def device_html(device) -> str:
     rows += [(name, "cannot", "", _safe(why)) for name, why in device.cannot.items()]
     body = "".join(
         "<tr style='background:none'>"
-        + "".join(f"<td style='{cell}'>{text}</td>" for text in row)
-        + "</tr>"
+        + "".join(f"<td style='{short}'>{text}</td>" for text in row[:3])
+        + f"<td style='{cell}'>{row[3]}</td></tr>"
         for row in rows
     )
     return (
-        f"<div><b>{device.name}</b>: {_safe(device.chip)}"
+        f"<div><b>{_safe(device.name)}</b>: {_safe(device.chip)}"
         f"<table style='border-collapse:collapse;margin:2px 0'>{body}</table></div>"
     )
 

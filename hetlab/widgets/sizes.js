@@ -95,6 +95,10 @@ function render({ model, el }) {
   model.on("change:stop", draw);
   model.on("change:host", draw);
   draw();
+  return () => {
+    model.off("change:stop", draw);
+    model.off("change:host", draw);
+  };
 }
 
 export default { render };
