@@ -264,7 +264,8 @@ def break_even_spec(host, device, limit):
     def pays(n):
         saved = Fraction(2 * n**3) / Fraction(host["rate"])
         travel = Fraction(12 * n**2) / Fraction(device["link"])
-        return saved > Fraction(device["start"]) + travel + Fraction(2 * n**3) / device["rate"]
+        work = Fraction(2 * n**3) / Fraction(device["rate"])
+        return saved > Fraction(device["start"]) + travel + work
 
     sizes = range(1, limit + 1)
     place = bisect.bisect_left(sizes, True, key=pays)
@@ -305,10 +306,12 @@ break_even = Task(
         "pays for all larger sizes.",
         "Double n until it pays or the limit is reached. Then halve the gap between a size that "
         "does not pay and one that does: some 60 questions instead of a billion.",
-        "if limit < 1 or not pays(limit): return None. low, high = 0, limit. while high - low > 1: "
-        "look at the middle; if it pays, high = middle, else low = middle. Return high.",
+        "First the cases without an answer: no size at all, or the limit itself does not pay. Then "
+        "low = 0 (does not pay) and high = limit (pays). While they are not neighbours, ask "
+        "pays((low + high) // 2) and move low or high there. high is the answer.",
     ),
     not_checked="how many sizes it looks at, as long as the time limit holds",
+    time_limit=5.0,
 )
 ### BEGIN HIDDEN
 
@@ -330,6 +333,15 @@ def offload(start=1, travel=1, slack=0, only_there=False):
         return search(pays, limit)
 
     return function
+
+
+def every_size(host, device, limit):
+    return next((n for n in range(1, limit + 1) if pays_at(host, device, n)), None)
+
+
+def pays_at(host, device, n):
+    there = device["start"] + 12 * n**2 / device["link"] + 2 * n**3 / device["rate"]
+    return there < 2 * n**3 / host["rate"]
 
 
 def last_that_does_not(host, device, limit):
@@ -384,6 +396,13 @@ break_even.wrong += [
         says="Doubling finds the right neighbourhood. Then halve the gap to find the first size.",
     ),
     Wrong(
+        "every size is tried",
+        every_size,
+        says="Right in the end, but there are up to 10**10 sizes. If it does not pay at n, it does "
+        "not pay below n either: halve the range with each question.",
+        fails="timeout",
+    ),
+    Wrong(
         "the limit where it never pays",
         limit_for_never,
         says="When the device is not faster at any size up to the limit, return None.",
@@ -428,8 +447,8 @@ useful_processors = Task(
         "Write the time on p processors as a function of p. What does one more save?",
         "The serial part is in both times, so it cancels: from p to p + 1 you save "
         "divisible / p - divisible / (p + 1) seconds.",
-        "That is divisible / (p * (p + 1)). To be exact without rounding, compare whole numbers: "
-        "while divisible >= worth * p * (p + 1): p += 1.",
+        "That is divisible / (p * (p + 1)). Start with p = 1 and raise it as long as this is at "
+        "least `worth`. Multiply both sides by p * (p + 1), and nothing is rounded.",
     ),
 )
 ### BEGIN HIDDEN
@@ -752,8 +771,9 @@ parallelism = Task(
         "through steps in between.",
         "For each step collect all steps before it: those it needs, and all that are before "
         "those. Steps need only earlier ones, so one walk through the list is enough.",
-        "before.append(set(needs).union(*(before[j] for j in needs))). Then look at every pair "
-        "j < i with j not in before[i] and compare the names of their operations.",
+        "Keep a list of sets. The set of a step holds its needs and everything in the sets of "
+        "those needs. Then look at every pair j < i where j is not in the set of i, and compare "
+        "the names of their operations.",
     ),
 )
 ### BEGIN HIDDEN
@@ -784,7 +804,7 @@ def names_anywhere(program):
     return from_pairs(program, lambda j, i: j in before[i], over_all=True)
 
 
-def neighbours(program):
+def adjacent_pairs(program):
     before = all_before(program)
     return from_pairs(program, lambda j, i: j in before[i] or i - j > 1)
 
@@ -813,7 +833,7 @@ parallelism.wrong += [
     ),
     Wrong(
         "only neighbours in the list compared",
-        neighbours,
+        adjacent_pairs,
         says="Steps that stand far apart in the list can run at the same time, too.",
     ),
     Wrong(
