@@ -89,7 +89,13 @@ def _gpu() -> ModelledDevice:
             STEPS: _assumed(steps, "step/s", c.clock / 6, steps, why),
             FP32: _published("A100 40GB", "fp32"),
             MATRIX16: _published("A100 40GB", "matrix_fp16"),
-            MATRIX64: _published("A100 40GB", "fp64", note="without its matrix units"),
+            MATRIX64: _assumed(
+                c.value("fp64"),
+                "FLOP/s",
+                c.value("fp64"),
+                2 * c.value("fp64"),
+                f"{c.figures['fp64'].citation}; its matrix units may double it",
+            ),
             BITS: _derived(
                 c.units * 64 * 32 * c.clock,
                 "bit/s",

@@ -396,10 +396,10 @@ break_even.wrong += [
         says="Doubling finds the right neighbourhood. Then halve the gap to find the first size.",
     ),
     Wrong(
-        "every size is tried",
+        "a search that takes too long",
         every_size,
-        says="Right in the end, but there are up to 10**10 sizes. If it does not pay at n, it does "
-        "not pay below n either: halve the range with each question.",
+        says="Either a loop never ends, or every size is tried, and there are up to 10**10. If it "
+        "does not pay at n, it does not pay below n either: halve the range with each question.",
         fails="timeout",
     ),
     Wrong(
