@@ -117,7 +117,7 @@ def test_what_the_lesson_says_of_the_table_holds():
     assert energy.winners("matrix product") == energy.winners("stream") == ["TPU"]
     short, wide = near.row("matrix product"), roles(bits=64).row("matrix product")
     assert short["CPU"].seconds / short["GPU"].seconds == pytest.approx(42, abs=0.5)
-    assert 2 < wide["CPU"].seconds / wide["GPU"].high
+    assert wide["CPU"].seconds / wide["GPU"].high > 2
     assert wide["CPU"].seconds / wide["GPU"].low < 6
     assert wide["TPU"] is None
     for name in ("stream", "bit pipeline"):
