@@ -36,6 +36,7 @@ MADE_OF = {
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
+    "widgets/live_sizes.py": {"anywidget", "traitlets"},
 }
 # A peer in a benchmark is what it is compared with; its name is the point.
 BENCH = "bench/"

@@ -4,6 +4,8 @@ What they give is *modelled*: it becomes interesting beside a measurement.
 """
 
 from hetlab.models.ceilings import Roofline, bound_of, ridge_point, roofline
+from hetlab.models.role_figures import modelled_devices, roles, workloads
+from hetlab.models.roles import break_even, estimate
 from hetlab.models.speedup import amdahl, amdahl_limit, gustafson, serial_fraction
 
 __all__ = [
@@ -11,8 +13,13 @@ __all__ = [
     "amdahl",
     "amdahl_limit",
     "bound_of",
+    "break_even",
+    "estimate",
     "gustafson",
+    "modelled_devices",
     "ridge_point",
+    "roles",
     "roofline",
     "serial_fraction",
+    "workloads",
 ]

@@ -11,6 +11,7 @@ _OWNERS = {
     "roofline_figure": "draw_roofline",
     "show_distribution": "showing",
     "show_roofline": "showing",
+    "show_sizes": "showing",
 }
 
 __all__ = sorted(_OWNERS)

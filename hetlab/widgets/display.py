@@ -29,6 +29,8 @@ def register(ipython) -> None:
         ("hetlab.timing.ceilings", "Peaks", peaks_html),
         ("hetlab.timing.revealing", "Reveal", reveal_html),
         ("hetlab.devices.device", "DeviceList", devices_html),
+        ("hetlab.models.roles", "ModelledDevice", modelled_html),
+        ("hetlab.models.role_table", "RoleTable", roles_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -38,6 +40,20 @@ def devices_html(d) -> str:
     from hetlab.widgets.device_map import devices_html as draw
 
     return draw(d)
+
+
+def modelled_html(device) -> str:
+    """A ModelledDevice: its numbers and their sources."""
+    from hetlab.widgets.figures_machine import device_html
+
+    return device_html(device)
+
+
+def roles_html(table) -> str:
+    """A RoleTable: the best of each row marked."""
+    from hetlab.widgets.figures_machine import roles_html as draw
+
+    return draw(table)
 
 
 def measurement_html(m) -> str:

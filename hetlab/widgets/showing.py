@@ -11,7 +11,7 @@ from hetlab.errors import MissingLibrary
 from hetlab.widgets.roof import roof_of
 from hetlab.widgets.spread import spread_of
 
-__all__ = ["Shown", "show_distribution", "show_roofline"]
+__all__ = ["Shown", "show_distribution", "show_roofline", "show_sizes"]
 
 
 class Shown:
@@ -99,6 +99,29 @@ def show_distribution(*what):
         "draw_distribution",
         "distribution_figure",
     )
+
+
+def show_sizes(workload: str = "matrix product", data: str = "host", *, bits: int = 16):
+    """Show which of the modelled devices is fastest at which size.
+
+    Parameters
+    ----------
+    workload : str
+        A key of `hetlab.workloads()`.
+    data : str
+        Where the data lie: "host" (main memory) or "device" (each device's own memory).
+    bits : int
+        Width of the numbers of the matrix product: 16 or 64.
+
+    Returns
+    -------
+    SizesWidget or Shown
+        In a notebook with anywidget a slider; elsewhere a figure with its text.
+    """
+    from hetlab.widgets.sizes import sizes_of
+
+    sizes = sizes_of(workload, data, bits)
+    return _best(sizes, "live_sizes", "sizes_widget", "figures_machine", "sizes_figure")
 
 
 def _best(data, live: str, widget: str, drawn: str, figure: str):

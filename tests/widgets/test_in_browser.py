@@ -121,6 +121,14 @@ def distribution_state():
     return {"spread": widget.spread, "show_all": False}
 
 
+def sizes_state():
+    from hetlab.widgets.live_sizes import sizes_widget
+    from hetlab.widgets.sizes import sizes_of
+
+    widget = sizes_widget(sizes_of("matrix product"))
+    return {"sizes": widget.sizes, "stop": widget.stop, "host": widget.host}
+
+
 def picture(page, name):
     """Keep a screenshot where HETLAB_SCREENSHOTS says, for people to look at."""
     folder = os.environ.get("HETLAB_SCREENSHOTS")
@@ -175,11 +183,41 @@ def test_every_sample_is_a_dot_and_the_slow_ones_are_one_click_away(open_page):
     assert page.get_by_text("numba, parallel: 2.3", exact=False).count() >= 1
 
 
-@pytest.mark.parametrize("script", ["roofline", "distribution"])
+def test_the_size_decides_who_has_the_star_and_so_does_the_place_of_the_data(open_page):
+    page = open_page("sizes", sizes_state())
+    slider, bars = page.get_by_role("slider"), page.locator("svg[role=img]")
+    slider.focus()
+    page.keyboard.press("End")
+    assert "n = 81,920 rows" in slider.get_attribute("aria-valuetext")
+    grid, times = sizes_state()["sizes"]["grid"], sizes_state()["sizes"]["times"]
+    assert grid[-1] == 81920
+    last = float(f"{times['host']['GPU'][-1]:.3g}")
+    starred = bars.locator("text", has_text="★")
+    assert starred.all_text_contents() == [f"★ {last:g} s"]
+    assert page.get_by_text("GPU: faster than the CPU from n = 743 on").count() == 1
+    page.get_by_role("checkbox").focus()
+    page.keyboard.press("Space")
+    assert page.evaluate("state.host") is False
+    assert page.get_by_text("GPU: faster than the CPU from n = 743 on").count() == 0
+    slider.focus()
+    page.keyboard.press("Home")
+    assert starred.all_text_contents() == ["★ 5 µs"]
+    assert page.evaluate("saved") == 3
+    page.evaluate("cleanup()")
+    assert page.evaluate("heard['change:stop'].length + heard['change:host'].length") == 0
+
+
+STATES = {
+    "roofline": roofline_state,
+    "distribution": distribution_state,
+    "sizes": sizes_state,
+}
+
+
+@pytest.mark.parametrize("script", STATES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_and_nothing_overflows_at_600_pixels(open_page, script, scheme):
-    state = roofline_state() if script == "roofline" else distribution_state()
-    page = open_page(script, state, scheme)
+    page = open_page(script, STATES[script](), scheme)
     picture(page, f"{script}-{scheme}")
     colours = page.evaluate(
         """() => { const root = document.querySelector('[class^=hetlab-]');

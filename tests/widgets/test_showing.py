@@ -32,6 +32,7 @@ SHOWS = [
     (lambda: showing.show_roofline(peaks(), points()), "ridge point"),
     (lambda: showing.show_distribution(comparison()), "no difference seen"),
     (lambda: showing.show_distribution(measurement("a"), measurement("b")), "Samples from"),
+    (lambda: showing.show_sizes("matrix product"), "GPU: faster than the CPU from n = "),
 ]
 
 
