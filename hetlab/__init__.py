@@ -25,6 +25,8 @@ _OWNERS: dict[str, str] = {
     "reveal": "hetlab.timing",
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
+    "show_time": "hetlab.widgets",
+    "wreck_benchmark": "hetlab.widgets",
     "amdahl": "hetlab.models",
     "this_cpu": "hetlab.devices",
     "vector_code": "hetlab.devices.simd",

@@ -35,6 +35,8 @@ MADE_OF = {
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
+    "widgets/live_time.py": {"anywidget", "traitlets"},
+    "widgets/live_wreck.py": {"anywidget", "traitlets"},
 }
 # A peer in a benchmark is what it is compared with; its name is the point.
 BENCH = "bench/"

@@ -10,6 +10,8 @@ _OWNERS = {
     "roofline_figure": "draw_roofline",
     "show_distribution": "showing",
     "show_roofline": "showing",
+    "show_time": "showing_timing",
+    "wreck_benchmark": "showing_timing",
 }
 
 __all__ = sorted(_OWNERS)
