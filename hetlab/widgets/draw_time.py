@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from hetlab.errors import optional
 from hetlab.units import seconds
 from hetlab.widgets.palette import INK, fonts
@@ -17,6 +19,9 @@ PART_COLOURS = {
     "runs": "#0072B2",
     "noise": "#CC79A7",
 }
+
+
+DEEP = ("#D55E00", "#0072B2")  # white text stands out on these, dark text on the others
 
 
 def time_figure(parts: TimeParts):
@@ -45,14 +50,15 @@ def _draw(parts: TimeParts):
     from matplotlib.figure import Figure
 
     rows = len(parts.parts)
-    figure = Figure(figsize=(7, 1.5 + 0.26 * rows), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(7, 1.7 + 0.26 * rows), layout="constrained", facecolor="white")
     axes = figure.add_subplot(facecolor="white")
     left, total = 0.0, parts.total or 1.0
     for row, part in enumerate(parts.parts):
         colour, share = PART_COLOURS[part.name], part.seconds / total
         axes.barh(0, share, left=left, height=0.9, color=colour, edgecolor="white", linewidth=1)
         if share > 0.12:
-            axes.text(left + share / 2, 0, part.name, ha="center", va="center", color="white")
+            ink = "white" if colour in DEEP else INK
+            axes.text(left + share / 2, 0, part.name, ha="center", va="center", color=ink)
         left += share
         height = -0.95 - 0.55 * row
         axes.plot([0.005], [height], "s", ms=9, color=colour, clip_on=False)
@@ -61,7 +67,8 @@ def _draw(parts: TimeParts):
     axes.set_title(
         f"{parts.name}: where {seconds(parts.total)} went, {parts.label}", fontsize=10, loc="left"
     )
-    axes.text(0, -0.95 - 0.55 * rows, parts.advice, va="center", fontsize=9, color=INK)
-    axes.set(xlim=(0, 1), ylim=(-1.2 - 0.55 * rows, 0.5))
+    advice = textwrap.fill(parts.advice, 95)
+    axes.text(0, -0.75 - 0.55 * rows, advice, va="top", fontsize=9, color=INK)
+    axes.set(xlim=(0, 1), ylim=(-1.7 - 0.55 * rows, 0.5))
     axes.axis("off")
     return figure
