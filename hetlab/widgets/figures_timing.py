@@ -25,7 +25,9 @@ def _rows(width: float, height: float, rows: int, ratios: Sequence[float] = (1,)
     figure, (panel,) = _axes(width, height)
     panel.remove()
     grid = figure.add_gridspec(rows, len(ratios), width_ratios=ratios)
-    return figure, [[figure.add_subplot(grid[r, c]) for c in range(len(ratios))] for r in range(rows)]
+    return figure, [
+        [figure.add_subplot(grid[r, c]) for c in range(len(ratios))] for r in range(rows)
+    ]
 
 
 def _quiet(ax: Any, *sides: str) -> None:
