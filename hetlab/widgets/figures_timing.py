@@ -80,7 +80,9 @@ def over_time(series: Mapping[str, Sequence[float]]):
         ax.plot(beyond, [top] * len(beyond), "^", ms=5, color=colour, clip_on=False)
         more = f", {len(beyond)} above, up to {seconds(max(values))}" if beyond else ""
         ax.set_title(f"{name}: {len(values)} samples{more}", fontsize=9, loc="left")
-        side.hist([v for _, v in inside], 40, (0, top), orientation="horizontal", color=colour)
+        side.hist(
+            [v for _, v in inside], bins=40, range=(0, top), orientation="horizontal", color=colour
+        )
         side.set_xticks([])
         side.set_yticklabels([])
         for panel in (ax, side):
@@ -161,7 +163,7 @@ def medians(groups: Mapping[int, Sequence[float]]):
     high = high if high > low else low * 1.01 or 1e-9
     figure, rows = _rows(9, 0.5 + 0.85 * len(every), len(every))
     for row, ((size, found), (ax,)) in enumerate(zip(every.items(), rows)):
-        ax.hist(found, 80, (low, high), color=COLOURS[row % len(COLOURS)])
+        ax.hist(found, bins=80, range=(low, high), color=COLOURS[row % len(COLOURS)])
         text = f"{size} sample{'s' * (size != 1)}\na group"
         ax.text(1.01, 0.5, text, transform=ax.transAxes, va="center", fontsize=9)
         ax.set_yticks([])

@@ -89,7 +89,7 @@ function why(wreck, on) {
   if (on.dropped) said.push("The compiler has removed the loop, because nobody uses its result. What is timed is an empty call.");
   if (on.cold) said.push("Both programs fetch the series from far away first. That is right only if your program does so too.");
   if (on.few) said.push("Move the slider: the same machine, another report.");
-  return said.length ? said.join(" ") : "All rules are kept. Turn on one switch at a time, then several.";
+  return said.length ? said.join(" ") : "No mistake is switched on. Turn on one at a time, then several.";
 }
 
 function render({ model, el }) {
