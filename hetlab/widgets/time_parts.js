@@ -22,6 +22,8 @@ const CSS = `
 .hetlab-time output { display: block; margin-top: 4px; min-height: 2.9em; }
 `;
 const W = 600, BAR = 34;
+// JupyterLab takes arrow keys for its cells unless it is told that they are ours.
+const KEYS = { "data-lm-suppress-shortcuts": "true" };
 const PREFIXES = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 
 function seconds(value) {
@@ -79,11 +81,14 @@ function render({ model, el }) {
     html("td", {}, row, part.says);
   }
 
-  // Calls from 1 to 10 000 times the even point, in equal steps of the exponent.
-  const most = Math.max(4, Math.ceil(Math.log10(time.even)) + 4), STEPS = 20;
+  // Calls from 1 to 10 000 times the even point, in round numbers.
+  const decades = Math.max(4, Math.ceil(Math.log10(time.even)) + 4), stops = [];
+  for (let p = 0; p < decades; p++)
+    for (const s of p ? [1, 1.5, 2, 3, 4, 5, 7] : [1, 2, 3, 4, 5, 7]) stops.push(Math.round(s * 10 ** p));
+  stops.push(10 ** decades);
   const label = html("label", {}, root);
   html("span", {}, label, "in a program that calls it");
-  const slider = html("input", { type: "range", min: 0, max: most * STEPS, step: 1 }, label);
+  const slider = html("input", { ...KEYS, type: "range", min: 0, max: stops.length - 1, step: 1 }, label);
   const second = svg("svg", { viewBox: `0 0 ${W} 44`, role: "img" }, root);
   const answer = html("output", {}, root);
 
@@ -91,7 +96,7 @@ function render({ model, el }) {
     const calls = Math.max(1, model.get("calls")), runs = calls * time.each;
     const all = time.once + runs, share = all ? time.once / all : 0;
     const times = `${calls.toLocaleString("en-US")} time${calls === 1 ? "" : "s"}`;
-    slider.value = Math.round(Math.log10(calls) * STEPS);
+    slider.value = stops.findLastIndex((stop) => stop <= calls);
     slider.setAttribute("aria-valuetext", times);
     second.replaceChildren();
     stack(second, 6, [
@@ -102,9 +107,7 @@ function render({ model, el }) {
     second.setAttribute("aria-label", answer.textContent);
   }
   slider.addEventListener("input", () => {
-    const power = slider.value / STEPS, calls = Math.round(10 ** power);
-    const digits = 10 ** Math.max(0, Math.floor(power) - 1);
-    model.set("calls", Math.max(1, Math.round(calls / digits) * digits));
+    model.set("calls", stops[slider.value]);
     draw();
   });
   slider.addEventListener("change", () => model.save_changes());

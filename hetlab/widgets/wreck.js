@@ -24,6 +24,8 @@ const CSS = `
 .hetlab-wreck .claim { font-size: 16px; font-weight: 600; }
 .hetlab-wreck .claim.false { border-left: 4px solid #E69F00; padding-left: 8px; }
 `;
+// JupyterLab takes arrow keys for its cells unless it is told that they are ours.
+const KEYS = { "data-lm-suppress-shortcuts": "true" };
 const COLOURS = ["#0072B2", "#D55E00"];
 const W = 600, L = 84, R = 14, ROW = 60, AXIS = 2 * ROW + 8, SCALE = AXIS + 88, HEIGHT = SCALE + 48;
 const PREFIXES = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
@@ -100,13 +102,13 @@ function render({ model, el }) {
   html("legend", {}, set, "wreck the benchmark");
   for (const [key, text] of Object.entries(wreck.switches)) {
     const label = html("label", {}, set);
-    boxes[key] = html("input", { type: "checkbox" }, label);
+    boxes[key] = html("input", { ...KEYS, type: "checkbox" }, label);
     html("span", {}, label, text);
     boxes[key].addEventListener("change", () => { model.set(key, boxes[key].checked); model.save_changes(); draw(); });
   }
   const which = html("label", { class: "which" }, set);
   html("span", {}, which, "which runs:");
-  const slider = html("input", { type: "range", min: 0, max: wreck.rounds - wreck.few, step: 1 }, which);
+  const slider = html("input", { ...KEYS, type: "range", min: 0, max: wreck.rounds - wreck.few, step: 1 }, which);
   slider.addEventListener("input", () => { model.set("start", Number(slider.value)); draw(); });
   slider.addEventListener("change", () => model.save_changes());
   const picture = svg("svg", { viewBox: `0 0 ${W} ${HEIGHT}`, role: "img" }, root);

@@ -171,10 +171,24 @@ def test_the_slider_tells_how_much_of_a_program_is_paid_once(open_page):  # noqa
     assert page.evaluate("state.calls") == 1
     assert "Called 1 time: 500 ms, of it 100 % paid once" in answer.inner_text()
     assert slider.get_attribute("aria-valuetext") == "1 time"
+    for calls in (2, 3, 4, 5, 7, 10, 15):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("state.calls") == calls
+    page.keyboard.press("End")
+    assert page.evaluate("state.calls") == 10_000_000
     rows = page.locator("table tr").all_inner_texts()
     assert [row.split()[0] for row in rows] == ["compiling", "first", "warm-up", "runs", "noise"]
     page.evaluate("cleanup()")
     assert page.evaluate("heard['change:calls'].length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("script", "make"), [("time_parts", time_state), ("wreck", wreck_state)])
+def test_jupyterlab_leaves_the_arrow_keys_to_the_controls(open_page, script, make):  # noqa: F811
+    # Seen in JupyterLab 4: in command mode ArrowRight opens a heading unless the control says this.
+    page = open_page(script, make())
+    assert page.locator("input").count() > 0
+    assert page.locator("input:not([data-lm-suppress-shortcuts])").count() == 0
 
 
 @pytest.mark.browser
