@@ -7,12 +7,16 @@ answers and unseen inputs stay with the author.
 
 import itertools
 from fractions import Fraction
-from statistics import mean, median
+from statistics import median
 
 import numpy as np
 
+from hetlab.grading import Case, Correct, Task, close, exact
+
 ### BEGIN HIDDEN
-from hetlab.grading import Case, Correct, Task, Wrong, close, exact
+from statistics import mean  # isort: skip
+
+from hetlab.grading import Wrong  # isort: skip
 
 
 def unseen(task, cases, criterion=0):
@@ -231,10 +235,13 @@ first_call.wrong += [
         "A program that gains nothing a call never pays back what was paid once.",
     ),
 ]
-unseen(
-    first_call,
-    lambda rng: [Case("more", np.append(4000.0, durations(rng, 40, tail=0.5)), public=False)],
-)
+
+
+def more_first_call(rng):
+    return [Case("more", np.append(4000.0, durations(rng, 40, tail=0.5)), public=False)]
+
+
+unseen(first_call, more_first_call)
 unseen(first_call, lambda rng: [Case("more", 123_456, 77, 101, public=False)], criterion=1)
 ### END HIDDEN
 
@@ -244,11 +251,11 @@ unseen(first_call, lambda rng: [Case("more", 123_456, 77, 101, public=False)], c
 
 ### BEGIN PUBLIC SPEC
 def cut_spec(n, confidence):
-    chance = [Fraction(1)]  # of 0, 1, 2, ... heads: one more coin in each turn
+    ways = [1]  # to get 0, 1, 2, ... heads: one more coin in each turn
     for _ in range(n):
-        chance = [(a + b) / 2 for a, b in zip([*chance, 0], [0, *chance])]
-    allowed, k = 1 - Fraction(str(confidence)), 0
-    while 2 * sum(chance[: k + 1]) <= allowed:
+        ways = [a + b for a, b in zip([*ways, 0], [0, *ways])]
+    allowed, k = (1 - Fraction(str(confidence))) * 2**n, 0
+    while 2 * sum(ways[: k + 1]) <= allowed:
         k += 1
     return k
 
@@ -294,8 +301,9 @@ interval = Task(
         "cut: math.comb(n, j) ways give exactly j heads. Add them up for j below k, double the sum "
         "(tails can be rare as well as heads), divide by 2**n. Raise k as long as this stays "
         "within 1 - confidence.",
-        "cut: while 2 * sum(math.comb(n, j) for j in range(k + 1)) / 2**n <= 1 - confidence: "
-        "k += 1, from k = 0. interval: with s = np.sort(samples), s[k - 1] and s[-k].",
+        "cut: sum(math.comb(n, j) for j in range(k)) ways have fewer than k heads. Try k = 1, 2, "
+        "3, ... and keep the last one for which twice this, divided by 2**n, is at most "
+        "1 - confidence. interval: of the sorted samples take [k - 1] and [-k].",
     ),
 )
 ### BEGIN HIDDEN
@@ -387,11 +395,13 @@ interval.wrong += [
     ),
 ]
 unseen(interval, lambda rng: [Case("more", 333, 0.99, public=False)])
-unseen(
-    interval,
-    lambda rng: [Case("more", durations(rng, 75, tail=1.0), 0.99, public=False)],
-    criterion=1,
-)
+
+
+def more_samples(rng):
+    yield Case("more", durations(rng, 75, tail=1.0), 0.99, public=False)
+
+
+unseen(interval, more_samples, criterion=1)
 ### END HIDDEN
 
 
@@ -485,10 +495,13 @@ drift.wrong += [
         says="Compare the first third with the last; the middle belongs to neither.",
     ),
 ]
-unseen(
-    drift,
-    lambda rng: [Case("more", np.linspace(1, 2, 50) * durations(rng, 50, tail=0.8), public=False)],
-)
+
+
+def more_drift(rng):
+    return [Case("more", np.linspace(1, 2, 50) * durations(rng, 50, tail=0.8), public=False)]
+
+
+unseen(drift, more_drift)
 ### END HIDDEN
 
 
@@ -539,9 +552,9 @@ levels = Task(
         "wide gap between them.",
         "np.diff of the sorted samples gives the gaps. Only cuts that leave 3 samples or more on "
         "each side count. Take the widest, and compare it with the width of both heaps.",
-        "s = np.sort(samples); gaps = np.diff(s)[2:-2]; c = 3 + np.argmax(gaps); the heaps are "
-        "s[:c] and s[c:], the gap s[c] - s[c - 1], the width of a heap heap[-1] - heap[0]. With "
-        "fewer than 6 samples there is no cut.",
+        "The differences of the sorted samples, without the first 2 and the last 2, are the gaps "
+        "that count; the upper heap begins at 3 + np.argmax of them. Compare that gap with the "
+        "last minus the first sample of each heap. With fewer than 6 samples there is no cut.",
     ),
 )
 ### BEGIN HIDDEN
@@ -699,9 +712,10 @@ verdict.wrong += [
         says="You asked for all rounds. cut - 1 rounds at each end may be set aside.",
     ),
 ]
-unseen(
-    verdict,
-    lambda rng: [
+
+
+def more_verdict(rng):
+    return [
         Case("more", *rounds_of(rng, n, gain, heat), cut, public=False)
         for n, gain, heat, cut in [
             (60, 1.05, 4.0, 21),
@@ -709,8 +723,10 @@ unseen(
             (60, 1.0, 4.0, 21),
             (5, 1.2, 1.0, 0),
         ]
-    ],
-)
+    ]
+
+
+unseen(verdict, more_verdict)
 ### END HIDDEN
 
 
@@ -784,18 +800,18 @@ benchmark = Task(
 
 def benchmarking(*, warm=True, reuse=False, made_inside=False, clock_once=False, finish=list):
     def benchmark(facts, samples, warmup):
-        machine = PracticeMachine(facts)
-        shared = machine.fresh() if reuse else None
+        m = PracticeMachine(facts)
+        shared = m.fresh() if reuse else None
         for _ in range(warmup if warm else 0):
-            machine.work(shared or machine.fresh())
-        times, start = [], machine.clock()
+            m.work(shared or m.fresh())
+        found, before = [], m.clock()
         for _ in range(samples):
-            data = shared or (None if made_inside else machine.fresh())
+            given = shared or (None if made_inside else m.fresh())
             if not clock_once:
-                start = machine.clock()
-            machine.work(data or machine.fresh())
-            times.append(machine.clock() - start)
-        return finish(times)
+                before = m.clock()
+            m.work(given or m.fresh())
+            found.append(m.clock() - before)
+        return finish(found)
 
     return benchmark
 
@@ -839,13 +855,16 @@ benchmark.wrong += [
         fails="value",
     ),
 ]
-unseen(
-    benchmark,
-    lambda rng: [
+
+
+def more_benchmark(rng):
+    return [
         Case("more", facts_of(rng, [70_000, 7000, 700], 31), 40, 4, public=False),
         Case("and more", facts_of(rng, [70_000, 7000, 700, 70], 7), 20, 2, public=False),
-    ],
-)
+    ]
+
+
+unseen(benchmark, more_benchmark)
 ### END HIDDEN
 
 
@@ -954,9 +973,10 @@ ranking.wrong += [
         says="After two firsts comes the third: a place is 1 + the number of programs before it.",
     ),
 ]
-unseen(
-    ranking,
-    lambda rng: [
+
+
+def more_ranking(rng):
+    return [
         Case(
             "more",
             field_of(rng, (10, 10.3, 13, 10.1, 13.1, 8), 40, 2.5, 0.1),
@@ -965,6 +985,8 @@ unseen(
             12,
             public=False,
         )
-    ],
-)
+    ]
+
+
+unseen(ranking, more_ranking)
 ### END HIDDEN
