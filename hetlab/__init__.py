@@ -36,11 +36,13 @@ _OWNERS: dict[str, str] = {
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
+    "show_time": "hetlab.widgets",
     "this_cpu": "hetlab.devices",
     "use_virtual_gpu": "hetlab.vgpu.frontends.switch",
     "vector_code": "hetlab.devices.simd",
     "without_simd": "hetlab.devices.simd",
     "workloads": "hetlab.models",
+    "wreck_benchmark": "hetlab.widgets",
 }
 
 __all__ = sorted(_OWNERS)

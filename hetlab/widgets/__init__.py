@@ -12,6 +12,8 @@ _OWNERS = {
     "show_distribution": "showing",
     "show_roofline": "showing",
     "show_sizes": "showing",
+    "show_time": "showing_timing",
+    "wreck_benchmark": "showing_timing",
 }
 
 __all__ = sorted(_OWNERS)
