@@ -280,3 +280,5 @@ class Batch(Gates, Verdicts):
             self.shared_races.interval_ends()
             self.global_races.check()
             self.run.shared_pool.append(self.shared_races)
+        # Both refer back to the batch: without this its arrays live until a garbage collection.
+        self.memory = self.runtime = None

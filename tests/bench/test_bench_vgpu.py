@@ -35,7 +35,8 @@ def test_a_peer_that_fails_is_an_error_and_not_a_figure():
         assert "ended" in peer.ask("vector add", 32).get("error", "")
 
 
-def test_the_command_prints_json_with_all_samples(capsys):
+def test_the_command_prints_json_with_all_samples(capsys, monkeypatch):
+    monkeypatch.setattr(vgpu, "COMPARISONS", [("vector add", 1000, True, vgpu.NJIT)])
     status = vgpu.main(["--json", "--quick", "--rounds", "1"])
     out, told = capsys.readouterr()
     report = json.loads(out)

@@ -289,15 +289,17 @@ def test_views_in_and_out_hints_and_records():
 
 def test_arguments_that_overlap_are_copied_as_on_a_gpu():
     @cuda.jit
-    def shift(a, b):
+    def turn(a, b):
         i = cuda.grid(1)
-        if i < b.size:
-            b[i] = a[i] + 1
+        b[i] = -1  # a is a copy of its own: this does not reach it
+        cuda.syncthreads()
+        value = a[8 - i]
+        cuda.syncthreads()
+        b[i] = value
 
     x = np.arange(10, dtype=np.float32)
-    shift[1, 32](x[:9], x[1:])
-    # b is a copy of its own on the device, written back last: no chain of updates.
-    assert x.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    turn[1, 9](x[:9], x[1:])
+    assert x.tolist() == [0, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_an_access_out_of_bounds_warns_in_a_plain_launch():

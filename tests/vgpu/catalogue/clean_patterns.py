@@ -226,3 +226,20 @@ __global__ void two_stages_of_asynchronous_copies(const float *a, float *out) {
     out[t] = sum;
 }""",
 )
+
+clean(
+    args=lambda: (zeros(1, np.int32), zeros(1), ramp(64)),
+    code="""
+__global__ void every_thread_takes_the_lock(int *mutex, float *total, const float *a) {
+    bool done = false;
+    while (!done) {
+        if (atomicCAS(mutex, 0, 1) == 0) {
+            __threadfence();
+            *total += a[threadIdx.x];
+            __threadfence();
+            atomicExch(mutex, 0);
+            done = true;
+        }
+    }
+}""",
+)

@@ -11,7 +11,11 @@ def main(names: list[str]) -> None:
         if name not in CLASSICS:
             raise SystemExit(str(UnknownName("classic", name, CLASSICS)))
     chosen = [CLASSICS[name] for name in names or CLASSICS]
-    rows = ((variant, classic.run(variant)) for classic in chosen for variant in classic.variants)
+    rows = (
+        (f"{classic.name} {classic.shown:,}: {variant}", classic.run(variant))
+        for classic in chosen
+        for variant in classic.variants
+    )
     for line in table(rows):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()

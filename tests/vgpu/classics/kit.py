@@ -117,7 +117,7 @@ class Classic:
 
 
 _COLUMNS = (
-    ("kernel", 22),
+    ("kernel and size", 34),
     ("launches", 8),
     ("load/store requests", 19),
     ("load/store sectors", 18),
@@ -131,7 +131,7 @@ _COLUMNS = (
 
 
 def table(rows: Iterable[tuple[str, Result]]) -> Iterator[str]:
-    """Lines of a table of counters, one for each ``(variant, result)``; results come as needed.
+    """Lines of a table of counters, one for each ``(name, result)``; results come as needed.
 
     Requests and sectors are of global memory, wavefronts and (bank) conflicts of shared memory,
     divergent counts branches that split a warp, instructions are those of warps.  The time is a
@@ -143,12 +143,12 @@ def table(rows: Iterable[tuple[str, Result]]) -> Iterator[str]:
     )
     yield "  ".join(f"{title:<{w}}" if i == 0 else f"{title:>{w}}"
                     for i, (title, w) in enumerate(_COLUMNS))  # fmt: skip
-    for variant, result in rows:
+    for name, result in rows:
         c = result.counters
         requests = c["global_load_requests"], c["global_store_requests"]
         sectors = c["global_load_sectors"], c["global_store_sectors"]
         cells = (
-            variant,
+            name,
             f"{len(result.launches)}",
             f"{requests[0]:,}/{requests[1]:,}",
             f"{sectors[0]:,}/{sectors[1]:,}",
