@@ -12,7 +12,8 @@ HOUSE = Path(__file__).parents[1] / "hetlab"
 # From the ground up.  A package may import from the floors below its own, and from itself.
 FLOORS = [
     {"errors", "units"},
-    {"devices", "vgpu"},
+    {"devices"},
+    {"vgpu"},
     {"models", "timing"},
     {"sched", "widgets"},
     {"grading"},

@@ -5,7 +5,7 @@ it busy without a pause.  The longest bound says what to look at first.  A real
 launch takes longer than the longest bound, because nothing is ever busy without
 a pause, and because starting a kernel costs some microseconds that are left out.
 
-Sources: chips as in their data sheets.  A multiprocessor has four schedulers,
+Sources: chips as in ``devices/chips.toml``.  A multiprocessor has four schedulers,
 each issuing one warp instruction a cycle, and serves one wavefront of shared
 memory a cycle (CUDA C++ Programming Guide; Nsight Compute, Memory Tables).
 Dependent arithmetic issues every 4 cycles and a load from global memory takes
@@ -18,11 +18,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hetlab.errors import InvalidValue, UnknownName
+from hetlab.devices.chips import Chip, chip
+from hetlab.errors import InvalidValue
 from hetlab.units import quantity, seconds
 from hetlab.vgpu.occupancy import occupancy
 
-__all__ = ["CHIPS", "Chip", "Estimate", "chip", "estimate"]
+__all__ = ["Estimate", "estimate", "nvidia"]
 
 SECTOR = 32
 SCHEDULERS = 4
@@ -30,53 +31,20 @@ DEPENDENT_ISSUE = 4  # cycles
 GLOBAL_LATENCY = 290  # cycles
 
 
-@dataclass(frozen=True)
-class Chip:
-    """The figures of a data sheet that the bounds need.
-
-    ``clock`` in Hz, ``bandwidth`` in B/s, ``lanes`` of FP32 a multiprocessor.
-    """
-
-    name: str
-    capability: str
-    sms: int
-    lanes: int
-    clock: float
-    bandwidth: float
-
-    @property
-    def flops(self) -> float:
-        """Peak FP32 rate in FLOP/s; a fused multiply-add counts as two."""
-        return self.sms * self.lanes * 2 * self.clock
-
-
-CHIPS = {
-    c.name: c
-    for c in (
-        Chip("T4", "7.5", 40, 64, 1590e6, 320e9),
-        Chip("V100", "7.0", 80, 64, 1530e6, 900e9),
-        Chip("A100", "8.0", 108, 64, 1410e6, 1555e9),
-        Chip("H100", "9.0", 132, 128, 1980e6, 3352e9),
-        Chip("RTX 4090", "8.9", 128, 128, 2520e6, 1008e9),
-    )
-}
-
-
-def chip(name: str | Chip) -> Chip:
-    """The chip of that name; case and spaces do not matter.
+def nvidia(name: str | Chip) -> Chip:
+    """A chip that PTX runs on, by its name in ``chips.toml``.
 
     Raises
     ------
     UnknownName
         With the close names, when there is none.
+    InvalidValue
+        When it does not run PTX.
     """
-    if isinstance(name, Chip):
-        return name
-    plain = {key.lower().replace(" ", ""): value for key, value in CHIPS.items()}
-    try:
-        return plain[str(name).lower().replace(" ", "")]
-    except KeyError:
-        raise UnknownName("chip", str(name), CHIPS) from None
+    found = chip(name)
+    if found.vendor != "NVIDIA" or found.kind != "gpu":
+        raise InvalidValue("chip", "a GPU that runs PTX, such as A100 or H100", found.name)
+    return found
 
 
 @dataclass(frozen=True)
@@ -169,9 +137,9 @@ def estimate(
     UnknownName
         When the chip is not known.
     InvalidValue
-        When no block of this kernel fits on the chip.
+        When it does not run PTX, or no block of this kernel fits on it.
     """
-    on = chip(on)
+    on = nvidia(on)
     resident = occupancy(threads, registers, shared, on.capability)
     if not resident.blocks:
         raise InvalidValue(
@@ -183,9 +151,9 @@ def estimate(
 
     sectors = count("global_load_sectors", "global_store_sectors")
     wavefronts = count("shared_load_wavefronts", "shared_store_wavefronts")
-    used = max(min(on.sms, blocks), 1)
+    used = max(min(on.units, blocks), 1)
     warps = max(blocks * math.ceil(threads / 32), 1)
-    waves = math.ceil(blocks / (resident.blocks * on.sms))
+    waves = math.ceil(blocks / (resident.blocks * on.units))
     serial = count("instructions") / warps * DEPENDENT_ISSUE
     serial += GLOBAL_LATENCY if count("global_load_requests") else 0
     bounds = {
@@ -195,9 +163,9 @@ def estimate(
         "latency": waves * serial / on.clock,
     }
     if count("flops"):
-        bounds["arithmetic"] = count("flops") / (on.flops * used / on.sms)
+        bounds["arithmetic"] = count("flops") / (on.peak_fp32 * used / on.units)
     return Estimate(
-        f"{on.name} ({quantity(on.bandwidth, 'B/s')}, {quantity(on.flops, 'FLOP/s')} FP32)",
+        f"{on.name} ({quantity(on.bandwidth, 'B/s')}, {quantity(on.peak_fp32, 'FLOP/s')} FP32)",
         bounds,
         resident.percent,
     )

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hetlab.devices.chips import Chip
 from hetlab.errors import HetlabError, one_line
 from hetlab.units import binary_bytes
 from hetlab.vgpu.device import CAPABILITY, Trace
-from hetlab.vgpu.estimate import Chip, Estimate, estimate
+from hetlab.vgpu.estimate import Estimate, estimate
 from hetlab.vgpu.launch import Hazard
 from hetlab.vgpu.occupancy import Occupancy, occupancy
 from hetlab.vgpu.resources import Resources, resources

@@ -154,7 +154,8 @@ function render({ model, el }) {
   const control = html("label", { class: "control" }, root);
   html("span", {}, control, "arithmetic intensity");
   const slider = html("input", { type: "range", min: Math.log10(left), max: Math.log10(right),
-    step: 0.01, "aria-label": "arithmetic intensity, FLOP per byte, logarithmic" }, control);
+    step: 0.01, "data-lm-suppress-shortcuts": "true",
+    "aria-label": "arithmetic intensity, FLOP per byte, logarithmic" }, control);
   const value = html("span", {}, control);
   const answer = html("output", { "aria-live": "polite" }, root);
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetlab.errors import InvalidValue, UnknownName
-from hetlab.vgpu.estimate import CHIPS, chip, estimate
+from hetlab.vgpu.estimate import estimate, nvidia
 
 # FP32 TFLOP/s of the data sheets.
 SHEETS = {"T4": 8.1, "V100": 15.7, "A100": 19.5, "H100": 66.9, "RTX 4090": 82.6}
@@ -15,7 +15,7 @@ SHEETS = {"T4": 8.1, "V100": 15.7, "A100": 19.5, "H100": 66.9, "RTX 4090": 82.6}
 
 @pytest.mark.parametrize("name", SHEETS)
 def test_peak_rates_are_those_of_the_data_sheets(name):
-    assert CHIPS[name].flops / 1e12 == pytest.approx(SHEETS[name], abs=0.06)
+    assert nvidia(name).peak_fp32 / 1e12 == pytest.approx(SHEETS[name], abs=0.06)
 
 
 def test_a_big_vector_add_is_bound_by_memory_at_the_data_sheets_bandwidth():
@@ -48,9 +48,11 @@ def test_one_block_uses_one_multiprocessor():
 
 
 def test_names_are_forgiving_and_unknown_ones_list_the_close():
-    assert chip("rtx4090") is CHIPS["RTX 4090"]
+    assert nvidia("rtx4090").name == "RTX 4090"
     with pytest.raises(UnknownName, match="'A100'"):
-        chip("A10")
+        nvidia("A10")
+    with pytest.raises(InvalidValue, match="runs PTX"):
+        nvidia("MI300X")
 
 
 def test_a_block_that_fits_nowhere_is_refused():
