@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import click
 
@@ -25,7 +26,9 @@ def load_ipython_extension(ipython) -> None:
     _prefer_forkable_threads()
     register(ipython)
     try:
-        use_virtual_gpu()
+        if use_virtual_gpu().virtual:
+            # Numba's advice for a real GPU: larger grids, no arrays of the host.
+            warnings.filterwarnings("ignore", message="Grid size|Host array used in CUDA kernel")
     except HetlabError as reason:  # a lesson on CPUs goes on without it
         click.echo(f"hetlab: {reason}", err=True)
 
