@@ -58,20 +58,31 @@ class Hazard:
 
 
 class Recorder:
-    """Collects hazards, one for each kind and place; more of the same only count."""
+    """Collects hazards, one for each kind, array and source lines; more of the same only count."""
 
     def __init__(self) -> None:
-        self.hazards: dict[tuple, Hazard] = {}
-        self.warnings: dict[tuple, Hazard] = {}
+        self.hazards: list[Hazard] = []
+        self.warnings: list[Hazard] = []
+        self._known: dict[tuple, Hazard] = {}
 
     def add(self, kind: str, where: tuple, count: int, make, *, warning: bool = False) -> None:
-        """Record; ``make()`` gives the rest of the Hazard's fields the first time."""
-        book = self.warnings if warning else self.hazards
-        known = book.get((kind, *where))
+        """Record; ``make()`` gives the rest of the Hazard's fields the first time.
+
+        `where` names the instructions.  The compiler copies some when it unrolls a loop or takes
+        a struct apart: what one line does to one array is one hazard all the same.
+        """
+        known = self._known.get((kind, where))
         if known is None:
-            book[kind, *where] = Hazard(kind, count=count, **make())
-        else:
-            known.count += count
+            found = Hazard(kind, count=0, **make())
+            lines = sorted(found.lines)
+            if found.array and all(number for _, number in lines):
+                known = self._known.setdefault((kind, found.space, found.array, *lines), found)
+            else:
+                known = found
+            self._known[kind, where] = known
+            if known is found:
+                (self.warnings if warning else self.hazards).append(found)
+        known.count += count
 
 
 def name_of(array: str, index, space: str) -> str:

@@ -202,6 +202,12 @@ def _params_to_registers(flat: Function) -> None:
         offset = where.offset + where.base.offset
         for n, x in enumerate(items):
             piece = _piece(flat, where.base.name, offset + n * SIZES[kind], kind)
+            held = SIZES[flat.regs[piece.name]]
+            if i.op == "ld" and SIZES[kind] < held:  # a byte, or the low part of a promoted bool
+                to = kind if kind[0] in "us" else f"u{8 * SIZES[kind]}"
+                mods, pair = (to, f"u{8 * held}"), (x, piece)
+                code.append(Instr("cvt", mods, pair, i.pred, i.loc, i.line))
+                continue
             pair = (x, piece) if i.op == "ld" else (piece, x)
             code.append(Instr("mov", (_move_kind(kind),), pair, i.pred, i.loc, i.line))
     shift[len(flat.code)] = len(code)
@@ -218,7 +224,7 @@ def _piece(flat: Function, base: str, offset: int, kind: str) -> Reg:
     name = f"{base}+{offset}"
     size = max(SIZES[kind], 2)
     known = flat.regs.setdefault(name, f"b{8 * size}")
-    if SIZES[known] != size:
+    if SIZES[known] < size:
         raise PtxError(
             f"the parameter {base} is written and read in pieces of different sizes", flat.line
         )

@@ -187,7 +187,7 @@ class Kernel:
         sample : float, optional
             Run only this fraction of the blocks, evenly spread, always the same ones.
         order_seed : int, optional
-            Run blocks in an order drawn from this seed.
+            Run blocks, and the warps of each, in an order drawn from this seed.
         cooperative : bool
             Grid-wide synchronisation is allowed; the grid must be resident at one time.
         step_budget : int, optional
@@ -216,8 +216,8 @@ class Kernel:
         return RawLaunch(
             counters=run.tally.totals(lines),
             lines=lines,
-            hazards=list(run.recorder.hazards.values()),
-            warnings=list(run.recorder.warnings.values()),
+            hazards=run.recorder.hazards,
+            warnings=run.recorder.warnings,
             seconds=time.perf_counter() - begin,
             printf=run.printf,
             blocks=blocks,

@@ -88,10 +88,10 @@ def fma_f32(a, b, c):
     can differ from a single one only where the sum is a tie, or subnormal: those are redone.
     """
     s = a.astype(f8) * b.astype(f8)
-    s = s + c.astype(f8)
+    s += c.astype(f8)
     r = s.astype(f4)
     tie = (s.view(u8) << u8(35)) == _TIE
-    if not tie.any() and (r.view(u4) & _EXPONENT).min() != 0:
+    if not np.count_nonzero(tie) and np.minimum.reduce(r.view(u4) & _EXPONENT, axis=None) != 0:
         return r
     hard = tie | ((np.abs(s) < 2.0**-125) & (s != 0))
     if hard.any():

@@ -197,6 +197,7 @@ class RaceDetector:
         if self.space == "global":
             ordered |= ~same_block & (clock < self.run.grid_fence)
             ordered |= ~same_block & self.run.published(b_old, b_me, clock)
+            ordered |= same_block & self.run.handed_over(w_old, w_me, clock)
             site = (theirs >> _CLOCK_BITS) & _SITE
             ordered |= self.strong[site] & self.strong[a.site.id]
         else:

@@ -33,6 +33,12 @@ _SERIAL = itertools.count()
 _PATIENCE = 8
 """Visits of a polling block after which others go first."""
 
+_NESTED = 4
+"""Branches inside branches for which the registers of the whole are kept."""
+
+_TEAMS = 4
+"""Teams of warps that run one after the other when the order of warps is drawn by lot."""
+
 _LONG = 100
 """Turns after which a batch that polls and still makes progress lets other batches run."""
 
@@ -70,6 +76,8 @@ class Batch(Gates, Verdicts):
         self.clock = self.fence = run.tick()
         self.specials: dict = {}
         self.film, run.film = run.film, None  # the first batch is filmed
+        if run.rng is not None:
+            self._into_teams()
 
     # -- identity
     def threads(self, lanes: Lanes):
@@ -94,6 +102,19 @@ class Batch(Gates, Verdicts):
                 return found
             self.specials[name] = found
         return lanes.of_slots(found)
+
+    def _into_teams(self) -> None:
+        """Let warps run in an order drawn by lot: each team up to its next barrier, then the next.
+
+        Teams stay apart, so that the last of them really comes after the others.
+        """
+        (group,) = self.groups
+        team = self.run.rng.integers(_TEAMS, size=self.shape.size >> 5)[group.lanes.all_slots >> 5]
+        self.groups = []
+        for rank in sorted(set(team.tolist())):
+            part = self._split(group, group.lanes.narrow(team == rank), 0)
+            part.rank = rank
+            self.groups.append(part)
 
     # -- running
     def advance(self) -> str:
@@ -161,7 +182,7 @@ class Batch(Gates, Verdicts):
             return None
         eager = [g for g in ready if g.spin <= _PATIENCE]
         if eager:
-            chosen = min(eager, key=lambda g: g.at)
+            chosen = min(eager, key=lambda g: (g.rank, g.at))
         else:
             if self._release():
                 return self._choose()
@@ -169,7 +190,10 @@ class Batch(Gates, Verdicts):
         mates = [
             g
             for g in groups
-            if g.at == chosen.at and g.passed == chosen.passed and g.parked in ("", "warp")
+            if g.at == chosen.at
+            and g.rank == chosen.rank
+            and g.passed == chosen.passed
+            and g.parked in ("", "warp")
         ]
         if len(mates) > 1:
             chosen = self._merge(mates)
@@ -178,8 +202,16 @@ class Batch(Gates, Verdicts):
     def _merge(self, mates: list[Group]) -> Group:
         """Several groups at one place become one, in slot order."""
         shape = self.shape
-        slots = [g.lanes.all_slots for g in mates]
-        if sum(map(len, slots)) == shape.whole.n:
+        parent = mates[0].parent
+        if parent is not None and (
+            any(g.parent is not parent for g in mates)
+            or sum(g.lanes.n for g in mates) != parent.lanes.n
+        ):
+            parent = None
+        slots = [g.lanes.all_slots for g in mates] if parent is None else []
+        if parent is not None:
+            lanes, places = parent.lanes, [g.index for g in mates]
+        elif sum(map(len, slots)) == shape.whole.n:
             lanes = shape.whole
             places = slots if shape.position is None else [shape.position[x] for x in slots]
         else:
@@ -187,6 +219,9 @@ class Batch(Gates, Verdicts):
             places = [np.searchsorted(lanes.slots, x) for x in slots]
         regs = list(self.program.initial)
         for k in self.program.live[mates[0].at]:
+            if parent is not None and all(g.regs[k] is g.born[k] for g in mates):
+                regs[k] = parent.regs[k]
+                continue
             values = [g.regs[k] for g in mates]
             first = values[0]
             if not any(isinstance(v, np.ndarray) for v in values) and all(
@@ -198,7 +233,10 @@ class Batch(Gates, Verdicts):
             for place, v in zip(places, values):
                 merged_values[place] = v
         merged = Group(mates[0].at, lanes, regs)
-        merged.passed = mates[0].passed
+        if parent is not None:
+            merged.parent, merged.index = parent.parent, parent.index
+            merged.born, merged.depth = parent.born, parent.depth
+        merged.passed, merged.rank = mates[0].passed, mates[0].rank
         merged.last = max(g.last for g in mates)
         merged.spin = min(g.spin for g in mates)
         self.groups = [g for g in self.groups if g not in mates]
@@ -212,7 +250,11 @@ class Batch(Gates, Verdicts):
             for k in self.program.live[at]:
                 regs[k] = lanes.take(group.regs[k])
         part = Group(at, Lanes(lanes.shape, lanes.slots), regs)
+        if group.depth < _NESTED:
+            part.parent, part.index, part.depth = group, lanes.index, group.depth + 1
+            part.born = list(regs)
         part.spin, part.spin_n, part.last = group.spin, group.spin_n, group.last
+        part.rank = group.rank
         return part
 
     def _branch(self, group: Group, p, yes: int, no: int, end: int) -> None:

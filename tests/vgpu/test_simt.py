@@ -259,6 +259,21 @@ def test_order_and_sample_choose_the_blocks():
     assert (sampled[:-1].reshape(600, 32)[:, 0] > 0).sum() == 12
 
 
+def test_a_seed_changes_the_order_of_warps_within_a_block():
+    body = """__shared__ int last; int t = threadIdx.x;
+        last = t; __syncthreads(); o[t] = last;
+        atomicAdd(o + 256, 1); __syncthreads(); if (t < 100) o[257 + t] = o[t] & 31;"""
+    source, lasts, counters = cuda(body, "int* o"), {}, []
+    for seed in (None, 1, 2, 3, 4, 5, 1):
+        o = ints(357)
+        run = run_cuda(source, 1, 256, [o], order_seed=seed)
+        assert len(set(o[:256].tolist())) == 1 and o[256] == 256 and (o[257:] == o[0] & 31).all()
+        assert kinds(run) == ["race"]
+        assert lasts.setdefault(seed, int(o[0])) == o[0]
+        counters.append({k: run.counters[k] for k in ("instructions", "barriers", "atomics")})
+    assert len(set(lasts.values())) > 2 and all(c == counters[0] for c in counters)
+
+
 @pytest.mark.parametrize(
     ("grid", "block", "shared"),
     [
