@@ -80,7 +80,7 @@ class MemoryPort(Rules):
             if seg.shadowed:
                 self.global_races.note(self.batch, site, a, offset, alloc, alloc.base)
             if site.acquires:
-                self.run.acquired(a.lanes, self.batch)
+                self.run.exchanged(site, a, offset, self.batch)
         return fetch(site, alloc.view(site.dtype), a, alloc.base, offset)
 
     load_const = load_global
@@ -99,8 +99,8 @@ class MemoryPort(Rules):
             before = before if site.parts > 1 else (before,)
             races = self.global_races
             races.note(self.batch, site, a, offset, alloc, alloc.base, values, before)
-            if site.releases:
-                self.run.released(a.lanes, self.batch)
+            if site.strong:
+                self.run.exchanged(site, a, offset, self.batch)
         put(site, view, a, alloc.base, offset, values)
         if alloc.written is not None:
             mark(site, alloc.written, a, alloc.base, offset)
@@ -309,9 +309,7 @@ class MemoryPort(Rules):
                 if seg.shadowed:
                     races = self.global_races
                     races.note(self.batch, site, a, offset, seg.alloc, base)
-                self.run.acquired(a.lanes, self.batch)
-                if site.releases:
-                    self.run.released(a.lanes, self.batch)
+                self.run.exchanged(site, a, offset, self.batch)
         index = ((places.vector() + offset) - base) >> site.shift
         values = tuple(a.lanes.full(v) for v in values)
         if written is not None:

@@ -14,6 +14,8 @@ COUNTERS = (
     "global_load_sectors",
     "global_store_requests",
     "global_store_sectors",
+    "global_atomic_requests",
+    "global_atomic_sectors",
     "shared_load_requests",
     "shared_load_wavefronts",
     "shared_store_requests",
@@ -44,7 +46,9 @@ COUNTERS = (
 
 Requests, instructions, branches and barriers count warps; ``thread_instructions`` and ``flops``
 count threads (an fma is two operations); ``*_bytes`` are the bytes that threads asked for (bytes
-moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions.
+moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions in every
+space, ``global_atomic_*`` those in global memory, which are neither loads nor stores (Nsight's
+``l1tex__t_sectors_pipe_lsu_mem_global_op_atom`` and ``_red``).
 """
 
 _REQUESTS, _COST, _LANES, _LEAST = range(4)
@@ -102,6 +106,9 @@ class Tally:
                 if not requests:
                     continue
                 if s.atomic:
+                    if space == "global":
+                        out["global_atomic_requests"] = requests
+                        out["global_atomic_sectors"] = cost
                     continue
                 out[f"{space}_{s.op}_requests"] = requests
                 if space == "global":

@@ -94,6 +94,8 @@ class BlockEmitter:
                 return c.constant(32, want)
             case Sym():
                 where = c.symbol(x, i)
+                if size < (4 if isinstance(where, int) else 8):
+                    raise i.error(f"{i.opcode!r} has no room for the address of {x.name}")
                 if isinstance(where, int):
                     return c.constant(where, want)
                 return f"{want}({where})"

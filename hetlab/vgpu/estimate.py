@@ -149,7 +149,7 @@ def estimate(
     def count(*names: str) -> float:
         return sum(counters.get(name, 0) for name in names)
 
-    sectors = count("global_load_sectors", "global_store_sectors")
+    sectors = count("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
     wavefronts = count("shared_load_wavefronts", "shared_store_wavefronts")
     used = max(min(on.units, blocks), 1)
     warps = max(blocks * math.ceil(threads / 32), 1)

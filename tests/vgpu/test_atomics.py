@@ -97,3 +97,16 @@ def test_half_precision_pairs():
     h = np.zeros(2, "f2")
     run_cuda(source, 2, 64, [h])
     assert h.tolist() == [128, 256]
+
+
+def test_global_atomics_have_sectors_of_their_own():
+    """One sector for a word that a warp shares, 32 for words 32 bytes apart; none in shared."""
+    body = """__shared__ int s; int t = threadIdx.x; if (t == 0) s = 0; __syncthreads();
+        atomicAdd(&s, t); atomicMax(h, t); int old = atomicAdd(h + 8 * t, 1);
+        __syncthreads(); if (t == 0) h[1] = old + s;"""
+    h = np.zeros(8 * 64, np.int32)
+    counters = run_cuda(cuda(body, "int* h"), 1, 64, [h]).counters
+    assert counters["atomics"] == 6
+    assert counters["global_atomic_requests"] == 4
+    assert counters["global_atomic_sectors"] == 2 * 1 + 2 * 32
+    assert (counters["global_load_sectors"], counters["global_store_sectors"]) == (0, 1)

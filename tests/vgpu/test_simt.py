@@ -104,6 +104,23 @@ def test_a_grid_barrier_works_in_a_cooperative_launch_and_is_refused_otherwise()
         run_cuda(source, 1024, 1024, [a, o, 16384], cooperative=True)
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_news_travels_through_a_third_block_but_not_between_unrelated_locks(seed):
+    wait = "while (atomicAdd(f + {0}, 0) == 0) {{}} __threadfence();".format
+    tell = "__threadfence(); atomicExch(f + {0}, 1);".format
+    relay = f"""if (threadIdx.x) return;
+    if (blockIdx.x == 0) {{ d[0] = 7; {tell(0)} }}
+    if (blockIdx.x == 1) {{ {wait(0)} {tell(1)} }}
+    if (blockIdx.x == 2) {{ {wait(1)} d[1] = d[0]; }}"""
+    d = ints(2)
+    run = run_cuda(cuda(relay, "int* f, int* d"), 3, 32, [ints(2), d], order_seed=seed)
+    assert run.ok and d.tolist() == [7, 7], run.hazards
+    locks = """if (threadIdx.x) return; int* l = f + blockIdx.x;
+    while (atomicCAS(l, 0, 1)) {} __threadfence(); d[0] += 1; __threadfence(); atomicExch(l, 0);"""
+    run = run_cuda(cuda(locks, "int* f, int* d"), 2, 32, [ints(2), ints(1)], order_seed=seed)
+    assert set(kinds(run)) == {"race"}
+
+
 def test_the_last_block_reads_what_the_others_published():
     body = """
     __shared__ float s[256]; __shared__ bool last; int t = threadIdx.x, i = blockIdx.x * 256 + t;
