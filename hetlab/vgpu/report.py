@@ -67,8 +67,7 @@ class Launch:
     def _named(self, hazards: Iterable[Hazard]) -> list[Hazard]:
         """Hazards with the learner's names in the place of symbols."""
         hazards = [replace(h, lines=[self._place(place) for place in h.lines]) for h in hazards]
-        symbols = (h.array for h in hazards if h.space == "shared" or not h.array.isidentifier())
-        if not any(symbols):
+        if not any(h.space == "shared" or _is_symbol(h.array) for h in hazards):
             return hazards
         return [
             replace(h, array=self.name_of(h.array), message=rename(h.message, self._names))
@@ -258,6 +257,11 @@ class Launches(list):
 
     def _repr_html_(self) -> str:
         return "".join(launch._repr_html_() for launch in self)
+
+
+def _is_symbol(name: str) -> bool:
+    """Whether an array goes by what a compiler called it, not by the learner's name."""
+    return not name.isidentifier() or name.startswith("_cudapy_")
 
 
 def rename(text: str, names: Mapping[str, str]) -> str:

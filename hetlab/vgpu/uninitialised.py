@@ -39,9 +39,9 @@ def empty(shape, dtype=float) -> np.ndarray:
     array = np.empty(shape, dtype)
     if array.dtype.hasobject or not array.size:
         return array
-    array.reshape(-1).view(np.uint8)[:] = _random.integers(0, 256, array.nbytes, np.uint8)
-    if array.dtype.kind == "b":
-        array.view(np.uint8)[...] &= 1
+    # No program writes a bool other than 0 and 1, so for these one byte is proof enough.
+    least = 2 if array.dtype.kind == "b" else 0
+    array.reshape(-1).view(np.uint8)[:] = _random.integers(least, 256, array.nbytes, np.uint8)
     key = id(array)
     with _lock:
         _marks[key] = (weakref.ref(array, lambda _: _marks.pop(key, None)), array.copy())
@@ -65,7 +65,7 @@ def written(array: np.ndarray) -> np.ndarray | None:
         return None
     before = known[1].reshape(-1).view(np.uint8)
     after = owner.reshape(-1).view(np.uint8)
-    group = owner.itemsize if owner.itemsize >= 4 else _GROUP
+    group = owner.itemsize if owner.itemsize >= 4 else 1 if owner.dtype.kind == "b" else _GROUP
     # One equal byte may be chance; a whole group of equal ones is not.
     same = before == after
     whole = len(same) // group * group
