@@ -21,6 +21,7 @@ _OWNERS = {
     "Ratio": "comparison",
     "Reveal": "revealing",
     "compare": "comparing",
+    "device_clock": "device_clock",
     "machine": "stamp",
     "measure": "measuring",
     "peaks": "ceilings",
