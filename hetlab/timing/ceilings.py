@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hetlab.devices import this_cpu
+from hetlab.devices.cgroup import memory_limit
+from hetlab.devices.sources import here
 from hetlab.errors import InvalidValue
 from hetlab.timing import record
 from hetlab.timing.rate import Rate, span
@@ -225,12 +227,14 @@ def array_bytes() -> int:
     """Bytes of one of the triad's three arrays: four times the last cache level.
 
     STREAM's rule.  Where that is unknown 32 MiB are taken for it; the three arrays together
-    never take more than a quarter of the free memory.
+    never take more than a quarter of the memory that is free, or that a container grants.
     """
     import psutil
 
     last = this_cpu().last_level or 32 * 2**20
-    return int(min(max(4 * last, 32 * 2**20), psutil.virtual_memory().available // 12))
+    free = psutil.virtual_memory().available
+    granted = memory_limit(here()) or free
+    return int(min(max(4 * last, 32 * 2**20), min(free, granted) // 12))
 
 
 def _kept(place: Path, stamp: Machine, method: str, threads: int) -> Peaks | None:
