@@ -49,32 +49,31 @@ class Gates:
             self.groups.append(part)
 
     def _warp_gate(self, group: Group) -> bool:
-        """Whether all lanes stand here that the mask names and that have not ended."""
+        """Whether all lanes stand here that the mask names and that have not ended.
+
+        Lanes of one warp may have different masks: tiles of a warp wait each for themselves.
+        """
         lanes = group.lanes
         mask = self.program.masks[group.at](self, lanes, group.regs)
         everyone = lanes.n == self.living == self.shape.whole.n
         if everyone and not isinstance(mask, np.ndarray) and mask == 0xFFFFFFFF:
             return True
-        _, first, _ = lanes.groups(32)
-        if isinstance(mask, np.ndarray):
-            mask = mask[first]
-        warps = lanes.all_slots[first] >> 5
-        absent = mask & ~lanes.active
-        missing = absent & masks(self.alive)[warps] != 0
+        here = lanes.all_slots >> 5
+        lost = mask & ~lanes.active[lanes.warp_row]  # lanes that are named and not here
+        missing = lost & masks(self.alive)[here] != 0
         if not missing.any():
             group.parked = ""
-            self._check_mask(group, mask, absent & masks(self.shape.exists)[warps])
+            self._check_mask(group, mask, lost & masks(self.shape.exists)[here])
             return True
         if missing.all():
             group.parked = "warp"
             return False
-        late = missing[lanes.warp_row]
-        waiting = self._split(group, lanes.narrow(late), group.at)
+        waiting = self._split(group, lanes.narrow(missing), group.at)
         waiting.parked = "warp"
-        ready = self._split(group, lanes.narrow(~late), group.at)
+        ready = self._split(group, lanes.narrow(~missing), group.at)
         ready.passed = True
         named = mask[~missing] if isinstance(mask, np.ndarray) else mask
-        gone = absent & masks(self.shape.exists)[warps]
+        gone = lost & masks(self.shape.exists)[here]
         self._check_mask(ready, named, gone[~missing])
         self.groups.remove(group)
         self.groups += [waiting, ready]

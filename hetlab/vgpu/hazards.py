@@ -75,8 +75,9 @@ class Recorder:
         if known is None:
             found = Hazard(kind, count=0, **make())
             lines = sorted(found.lines)
-            if found.array and all(number for _, number in lines):
-                known = self._known.setdefault((kind, found.space, found.array, *lines), found)
+            if all(number for _, number in lines):
+                what = found.array or found.message
+                known = self._known.setdefault((kind, found.space, what, *lines), found)
             else:
                 known = found
             self._known[kind, where] = known

@@ -202,6 +202,12 @@ class Kernel:
         self._check(grid, block, dynamic_shared, cooperative)
         if sample is not None and not 0 < sample <= 1:
             raise InvalidValue("sample", "above 0 and at most 1", sample)
+        if sample is not None and cooperative:
+            raise LaunchError(
+                f"{self.name} is launched cooperatively: its blocks wait for each other, so that "
+                "a sample of them would wait for ever",
+                do="Profile a smaller grid as a whole.",
+            )
         raw = self._pack(params)
         begin = time.perf_counter()
         run = Run(
