@@ -6,6 +6,7 @@ import numpy as np
 
 from hetlab.vgpu.groups import Group, masks
 from hetlab.vgpu.lanes import Lanes
+from hetlab.vgpu.ordering import Book
 
 __all__ = ["Gates"]
 
@@ -124,8 +125,15 @@ class Gates:
             return False
         if extra is not None:
             extra[ready] = 0
-        if (places[ready] > 1).any():
+        counted = any(g.key[1] is not None for g in here)
+        if not counted and (places[ready] > 1).any():
             self._split_barrier(here, ready & (places > 1))
+        if counted and (arrived[ready] < self.shape.threads).any():
+            for block in np.flatnonzero(ready):
+                mine = [g.lanes.all_slots[g.lanes.cta == block] for g in here]
+                self._some_passed(number, np.concatenate(mine))
+        else:
+            self._barrier_passed(None if ready.all() else ready)
         for g in here:
             keep = ready[g.lanes.cta]
             self._late(g, ready)
@@ -141,7 +149,6 @@ class Gates:
             free.passed = True
             self.groups.remove(g)
             self.groups += [rest, free]
-        self._barrier_passed(None if ready.all() else ready)
         return True
 
     def _barrier_passed(self, blocks) -> None:
@@ -170,6 +177,24 @@ class Gates:
         self.fence, self.clock = fence, clock
         self.copies.interval_begins()
 
+    def _some_passed(self, number: int, slots, waited: bool = True) -> None:
+        """A barrier of some warps of a block: orders these, and no others."""
+        run = self.run
+        if not run.hazards:
+            return
+        self.shared_races.check()
+        self.global_races.check()
+        if self.book is None:
+            self.book = Book(self.shape.size >> 5, 16)
+        tick, warps, channel = run.tick(), slots >> 5, number & 15
+        self.clock = np.array(np.broadcast_to(self.clock, self.shape.size))
+        self.clock[slots] = tick
+        self.book.fenced[warps] = tick
+        self.book.publish(warps, channel)
+        if waited:
+            self.book.acquire(warps, channel, tick)
+            self.copies.interval_begins()
+
     def warp_synced(self, lanes: Lanes, mask) -> None:
         """``bar.warp.sync``: orders the memory accesses of a warp's lanes."""
         run = self.run
@@ -190,6 +215,7 @@ class Gates:
     def arrive(self, lanes: Lanes, number, count) -> None:
         """``bar.arrive``: count the threads, and go on."""
         number = int(lanes.full(number)[0])
+        self._some_passed(number, lanes.all_slots, waited=False)
         known = self.arrivals.setdefault(number, np.zeros(self.shape.blocks, np.int64))
         known += np.bincount(lanes.cta, minlength=self.shape.blocks)
 

@@ -9,9 +9,9 @@ more who read.  So one pass over the accesses, in any order that respects
 barriers, finds every such pair.
 
 What orders two accesses: the same thread; a barrier that both threads of a block
-passed between them; a ``bar.warp.sync`` for lanes of one warp; and, between
-blocks, a fence by the first block followed by an atomic or an acquiring load of
-the second.  Shuffles and votes order nothing (CUDA C++ Programming Guide, warp
+passed between them; a ``bar.warp.sync`` for lanes of one warp; and a fence by
+the first thread's block or warp followed by an atomic or an acquiring load by the
+second's (`ordering`).  Shuffles and votes order nothing (CUDA C++ Programming Guide, warp
 shuffle functions).
 """
 
@@ -194,6 +194,9 @@ class RaceDetector:
         if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
             met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
         ordered = same_block & ((clock < fence) | met)
+        if a.batch.book is not None:
+            warps = (a.batch.slots(np.where(same_block, t, t_me)) >> 5 for t in (t_old, t_me))
+            ordered |= same_block & a.batch.book.ordered(*warps, clock)
         if self.space == "global":
             ordered |= ~same_block & (clock < self.run.grid_fence)
             ordered |= ~same_block & self.run.published(b_old, b_me, clock)

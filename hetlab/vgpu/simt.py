@@ -21,6 +21,7 @@ from hetlab.vgpu.counters import divergent_warps
 from hetlab.vgpu.gates import Gates
 from hetlab.vgpu.groups import Group
 from hetlab.vgpu.lanes import BatchShape, Lanes
+from hetlab.vgpu.ordering import Book
 from hetlab.vgpu.runtime import DeviceRuntime
 from hetlab.vgpu.special import special_register
 from hetlab.vgpu.verdicts import Verdicts
@@ -74,6 +75,7 @@ class Batch(Gates, Verdicts):
         self.arrivals: dict[int, object] = {}
         self.steps, self.idle, self.moved = 0, 0, False
         self.clock = self.fence = run.tick()
+        self.book: Book | None = None  # of barriers that only some warps of a block pass
         self.specials: dict = {}
         self.film, run.film = run.film, None  # the first batch is filmed
         if run.rng is not None:

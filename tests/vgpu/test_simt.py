@@ -185,6 +185,35 @@ def test_a_named_barrier_between_two_halves_of_a_block():
     assert "deadlock" not in kinds(run) and "divergent-barrier" not in kinds(run)
 
 
+BAR = 'asm volatile("bar.{} {}, {};" ::: "memory");'.format
+HANDOVER = {
+    "in turn": (
+        BAR("arrive", 1, 64) + BAR("sync", 2, 64),
+        BAR("sync", 1, 64),
+        BAR("arrive", 2, 64),
+    ),
+    "one barrier in two branches": (BAR("sync", 1, 64) * 2, BAR("sync", 1, 64), BAR("sync", 1, 64)),
+    "nobody waits for the reader": (BAR("sync", 1, 64), BAR("sync", 1, 64), ""),
+    "nobody waits for the writer": ("", BAR("sync", 1, 32), ""),
+}
+
+
+@pytest.mark.parametrize("name", HANDOVER)
+def test_a_named_barrier_orders_the_warps_that_come_to_it_and_no_others(name):
+    stored, before, after = HANDOVER[name]
+    body = f"""__shared__ int s[32]; int t = threadIdx.x, l = t & 31;
+    for (int k = 0; k < 4; k++)
+        if (t < 32) {{ s[l] = k * 100 + l; {stored} }}
+        else {{ {before} o[32 * k + l] = s[31 - l]; {after} }}"""
+    o = ints(128)
+    run = run_cuda(cuda(body, "int* o"), 1, 64, [o])
+    if name.startswith("nobody"):
+        assert set(kinds(run)) == {"race"}
+    else:
+        assert run.ok, run.hazards
+        assert o.tolist() == [100 * k + 31 - i for k in range(4) for i in range(32)]
+
+
 def test_a_block_has_sixteen_barriers():
     bar = 'asm volatile("bar.sync {};" ::: "memory"); o[threadIdx.x] = 1;'.format
     assert run_cuda(cuda(bar(15), "int* o"), 1, 64, [ints(64)]).ok
