@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetlab.vgpu.hazards import name_of, who
+from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
 __all__ = ["MAX_CLOCK", "MAX_SITES", "RaceDetector"]
@@ -306,7 +306,9 @@ class RaceDetector:
                     "threads": threads,
                     "lines": [first.place, a.site.place],
                     "space": self.space,
-                    "message": _sentence(kind, array, index, threads, first, a.site, self.space),
+                    "message": race_sentence(
+                        kind, array, index, threads, (first, a.site), self.space
+                    ),
                 }
 
             self.run.recorder.add(kind, where, len(here), make, warning=same_value)
@@ -318,18 +320,3 @@ def _equal(x, y):
     if x.dtype.kind == "b":
         return x == y
     return np.ascontiguousarray(x).view(kind) == np.ascontiguousarray(y).view(kind)
-
-
-def _verb(site) -> str:
-    return "updates atomically" if site.atomic else "stores" if site.stores else "reads"
-
-
-def _sentence(kind, array, index, threads, first, second, space) -> str:
-    what = name_of(array, index, space)
-    one, two = (
-        f"{who(t)} {_verb(s)} it in line {s.place[1]}" for t, s in zip(threads, (first, second))
-    )
-    if kind == "same-value-store":
-        return f"Threads of different warps store the same value to {what}: {one}, {two}."
-    between = "barrier" if threads[0]["block"] == threads[1]["block"] else "order"
-    return f"Race on {what}: {one}, {two}, with no {between} between."
