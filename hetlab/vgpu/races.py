@@ -214,11 +214,11 @@ class RaceDetector:
 
     def _load(self, a: _Access, remember: bool) -> None:
         me = self._me(a)
-        for shadow, where in self._places(a):
+        for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
             bad = self._others(a, me, old)
             if bad is not None:
-                self._report(a, me, old, bad)
+                self._report(a, j, me, old, bad)
             if remember:
                 first, second = shadow.readers()
                 before = first[where].copy()
@@ -246,7 +246,7 @@ class RaceDetector:
                     old = readers[where]
                     bad = self._others(a, me, old)
                     if bad is not None:
-                        self._report(a, me, old, bad)
+                        self._report(a, j, me, old, bad)
             shadow.writer[where] = me
             if isinstance(where, np.ndarray) and not a.site.atomic:
                 now = shadow.writer[where]
@@ -260,11 +260,11 @@ class RaceDetector:
             value, before = self._part(a, a.values, j), self._part(a, a.before, j)
             same = _equal(value[bad], before[bad])
             if same.any():
-                self._report(a, me, old, bad[same], same_value=True)
+                self._report(a, j, me, old, bad[same], same_value=True)
             bad = bad[~same]
             if not len(bad):
                 return
-        self._report(a, me, old, bad)
+        self._report(a, j, me, old, bad)
 
     def _part(self, a, values, j):
         """The element that granule `j` of the access belongs to, one a thread."""
@@ -280,12 +280,15 @@ class RaceDetector:
         same = _equal(value[lost], value[winner])
         warp = ((me[lost] >> _THREAD) - 1) >> 5 == ((now[lost] >> _THREAD) - 1) >> 5
         if (~same).any():
-            self._report(a, me, now, lost[~same])
+            self._report(a, j, me, now, lost[~same])
         elif (~warp).any():
-            self._report(a, me, now, lost[~warp], same_value=True)
+            self._report(a, j, me, now, lost[~warp], same_value=True)
 
     # -- the report
-    def _report(self, a, me, old, bad, same_value=False) -> None:
+    def _report(self, a, j, me, old, bad, same_value=False) -> None:
+        part = (
+            (j << self.shift) // a.site.elem * a.site.elem
+        )  # of a vector: which
         sites = (old[bad] >> _CLOCK_BITS) & _SITE
         for number in set(sites.tolist()):
             here = bad[sites == number]
@@ -296,7 +299,7 @@ class RaceDetector:
             where = (self.space, *sorted((number, a.site.id)))
 
             def make(k=k, earlier=earlier, first=first, kind=kind):
-                address = int(a.at.vector()[k]) + a.offset
+                address = int(a.at.vector()[k]) + a.offset + part
                 array, index = self.run.describe(self.space, a.site, address)
                 later = (int(me[k]) >> _THREAD) - 1
                 threads = [self.run.thread(earlier), self.run.thread(later)]
