@@ -286,9 +286,7 @@ class RaceDetector:
 
     # -- the report
     def _report(self, a, j, me, old, bad, same_value=False) -> None:
-        part = (
-            (j << self.shift) // a.site.elem * a.site.elem
-        )  # of a vector: which
+        part = (j << self.shift) // a.site.elem * a.site.elem  # of a vector: which
         sites = (old[bad] >> _CLOCK_BITS) & _SITE
         for number in set(sites.tolist()):
             here = bad[sites == number]
