@@ -1,10 +1,31 @@
-"""Array arguments of a launch: their names, bounds and indices."""
+"""Arguments of a launch: its dimensions and parameters; names, bounds and indices of arrays."""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
-__all__ = ["ArrayArg", "extent_of", "index_of"]
+import numpy as np
+
+from hetlab.errors import HetlabError
+from hetlab.vgpu.ir import SIZES
+
+__all__ = ["ArrayArg", "LaunchError", "Param", "dims", "extent_of", "index_of", "packed"]
+
+
+class LaunchError(HetlabError):
+    """A launch that no GPU would accept: too many threads a block, too much shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A kernel parameter: its PTX name, size and alignment in bytes, offset, PTX type (``u64``)."""
+
+    name: str
+    size: int
+    align: int
+    offset: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +84,38 @@ def index_of(arg: ArrayArg, address: int):
             index[d] = offset // step if step > 0 else -(offset // -step)
             offset -= index[d] * step
     return tuple(index)
+
+
+def packed(p: Param, value) -> bytes:
+    """The bytes of one parameter, from a number, a NumPy scalar, or bytes for a struct."""
+    if isinstance(value, bytes | bytearray):
+        data = bytes(value)
+    elif isinstance(value, np.generic) and value.nbytes == p.size:
+        data = value.tobytes()
+    elif p.size > SIZES[p.kind]:
+        raise LaunchError(f"the parameter {p.name} is a struct of {p.size} bytes; pass bytes")
+    elif isinstance(value, float | np.floating):
+        data = struct.pack({2: "<e", 4: "<f", 8: "<d"}[p.size], value)
+    else:
+        try:
+            data = (int(value) & ((1 << 8 * p.size) - 1)).to_bytes(p.size, "little")
+        except (TypeError, ValueError):
+            raise LaunchError(
+                f"the parameter {p.name} takes {p.size} bytes; {type(value).__name__} is neither "
+                "a number nor bytes"
+            ) from None
+    if len(data) != p.size:
+        raise LaunchError(f"the parameter {p.name} has {p.size} bytes, got {len(data)}")
+    return data
+
+
+def dims(name: str, value) -> tuple[int, int, int]:
+    """A grid or block as three numbers."""
+    items = tuple(value) if isinstance(value, tuple | list) else (value,)
+    try:
+        found = tuple(int(x) for x in items)
+    except (TypeError, ValueError):
+        found = ()
+    if not 1 <= len(found) <= 3 or any(d < 1 for d in found):
+        raise LaunchError(f"{name} must be one to three positive integers, got {value!r}")
+    return (*found, 1, 1)[:3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetlab.vgpu import semantics
 from hetlab.vgpu.emit import BlockEmitter
 from hetlab.vgpu.inline import RUNTIME
-from hetlab.vgpu.ir import SIZES, Addr, Instr, Reg, Sym, Vec
+from hetlab.vgpu.ir import SIZES, Addr, Imm, Instr, Reg, Sym, Vec
 from hetlab.vgpu.semantics import DTYPES
 from hetlab.vgpu.tensor import PER_WORD, ldmatrix, mma
 
@@ -177,7 +177,11 @@ class BlockWriter(BlockEmitter):
         lanes = self.lanes(keep)
         if "warp" in i.mods:
             self.emit(f"q.warp_synced({lanes}, {self.read(i.operands[0], 'u32', i)})")
-        elif "arrive" in i.mods:
+            return
+        for number in i.operands[1:2] if "red" in i.mods else i.operands[:1]:
+            if isinstance(number, Imm) and not 0 <= number.value <= 15:
+                raise i.error(f"a block has the barriers 0 to 15, not {number.value}")
+        if "arrive" in i.mods:
             number, count = (self.read(x, "u32", i) for x in i.operands)
             self.emit(f"q.arrive({lanes}, {number}, {count})")
         elif "red" in i.mods:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetlab.vgpu.groups import Group, masks
 from hetlab.vgpu.lanes import Lanes
+from hetlab.vgpu.ordering import Book
 
 __all__ = ["Gates"]
 
@@ -49,32 +50,31 @@ class Gates:
             self.groups.append(part)
 
     def _warp_gate(self, group: Group) -> bool:
-        """Whether all lanes stand here that the mask names and that have not ended."""
+        """Whether all lanes stand here that the mask names and that have not ended.
+
+        Lanes of one warp may have different masks: tiles of a warp wait each for themselves.
+        """
         lanes = group.lanes
         mask = self.program.masks[group.at](self, lanes, group.regs)
         everyone = lanes.n == self.living == self.shape.whole.n
         if everyone and not isinstance(mask, np.ndarray) and mask == 0xFFFFFFFF:
             return True
-        _, first, _ = lanes.groups(32)
-        if isinstance(mask, np.ndarray):
-            mask = mask[first]
-        warps = lanes.all_slots[first] >> 5
-        absent = mask & ~lanes.active
-        missing = absent & masks(self.alive)[warps] != 0
+        here = lanes.all_slots >> 5
+        lost = mask & ~lanes.active[lanes.warp_row]  # lanes that are named and not here
+        missing = lost & masks(self.alive)[here] != 0
         if not missing.any():
             group.parked = ""
-            self._check_mask(group, mask, absent & masks(self.shape.exists)[warps])
+            self._check_mask(group, mask, lost & masks(self.shape.exists)[here])
             return True
         if missing.all():
             group.parked = "warp"
             return False
-        late = missing[lanes.warp_row]
-        waiting = self._split(group, lanes.narrow(late), group.at)
+        waiting = self._split(group, lanes.narrow(missing), group.at)
         waiting.parked = "warp"
-        ready = self._split(group, lanes.narrow(~late), group.at)
+        ready = self._split(group, lanes.narrow(~missing), group.at)
         ready.passed = True
         named = mask[~missing] if isinstance(mask, np.ndarray) else mask
-        gone = absent & masks(self.shape.exists)[warps]
+        gone = lost & masks(self.shape.exists)[here]
         self._check_mask(ready, named, gone[~missing])
         self.groups.remove(group)
         self.groups += [waiting, ready]
@@ -125,8 +125,15 @@ class Gates:
             return False
         if extra is not None:
             extra[ready] = 0
-        if (places[ready] > 1).any():
+        counted = any(g.key[1] is not None for g in here)
+        if not counted and (places[ready] > 1).any():
             self._split_barrier(here, ready & (places > 1))
+        if counted and (arrived[ready] < self.shape.threads).any():
+            for block in np.flatnonzero(ready):
+                mine = [g.lanes.all_slots[g.lanes.cta == block] for g in here]
+                self._some_passed(number, np.concatenate(mine))
+        else:
+            self._barrier_passed(None if ready.all() else ready)
         for g in here:
             keep = ready[g.lanes.cta]
             self._late(g, ready)
@@ -142,7 +149,6 @@ class Gates:
             free.passed = True
             self.groups.remove(g)
             self.groups += [rest, free]
-        self._barrier_passed(None if ready.all() else ready)
         return True
 
     def _barrier_passed(self, blocks) -> None:
@@ -171,6 +177,24 @@ class Gates:
         self.fence, self.clock = fence, clock
         self.copies.interval_begins()
 
+    def _some_passed(self, number: int, slots, waited: bool = True) -> None:
+        """A barrier of some warps of a block: orders these, and no others."""
+        run = self.run
+        if not run.hazards:
+            return
+        self.shared_races.check()
+        self.global_races.check()
+        if self.book is None:
+            self.book = Book(self.shape.size >> 5, 16)
+        tick, warps, channel = run.tick(), slots >> 5, number & 15
+        self.clock = np.array(np.broadcast_to(self.clock, self.shape.size))
+        self.clock[slots] = tick
+        self.book.fenced[warps] = tick
+        self.book.publish(warps, channel)
+        if waited:
+            self.book.acquire(warps, channel, tick)
+            self.copies.interval_begins()
+
     def warp_synced(self, lanes: Lanes, mask) -> None:
         """``bar.warp.sync``: orders the memory accesses of a warp's lanes."""
         run = self.run
@@ -191,6 +215,7 @@ class Gates:
     def arrive(self, lanes: Lanes, number, count) -> None:
         """``bar.arrive``: count the threads, and go on."""
         number = int(lanes.full(number)[0])
+        self._some_passed(number, lanes.all_slots, waited=False)
         known = self.arrivals.setdefault(number, np.zeros(self.shape.blocks, np.int64))
         known += np.bincount(lanes.cta, minlength=self.shape.blocks)
 

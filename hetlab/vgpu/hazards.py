@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Hazard", "Recorder", "name_of", "who"]
+__all__ = ["Hazard", "Recorder", "name_of", "race_sentence", "who"]
 
 
 @dataclass(slots=True)
@@ -75,8 +75,9 @@ class Recorder:
         if known is None:
             found = Hazard(kind, count=0, **make())
             lines = sorted(found.lines)
-            if found.array and all(number for _, number in lines):
-                known = self._known.setdefault((kind, found.space, found.array, *lines), found)
+            if all(number for _, number in lines):
+                what = found.array or found.message
+                known = self._known.setdefault((kind, found.space, what, *lines), found)
             else:
                 known = found
             self._known[kind, where] = known
@@ -105,3 +106,17 @@ def _short(xyz) -> str:
     while len(kept) > 1 and kept[-1] == 0:
         kept.pop()
     return str(kept[0]) if len(kept) == 1 else "(" + ", ".join(map(str, kept)) + ")"
+
+
+def race_sentence(kind, array, index, threads, sites, space) -> str:
+    """A race, or the same value stored twice, in words; the earlier access first."""
+    what = name_of(array, index, space)
+    one, two = (f"{who(t)} {_does(s)} in line {s.place[1]}" for t, s in zip(threads, sites))
+    if kind == "same-value-store":
+        return f"Threads of different warps store the same value to {what}: {one}, {two}."
+    between = "barrier" if threads[0]["block"] == threads[1]["block"] else "order"
+    return f"Race on {what}: {one}, {two}, with no {between} between."
+
+
+def _does(site) -> str:
+    return "updates it atomically" if site.atomic else "stores it" if site.stores else "reads it"

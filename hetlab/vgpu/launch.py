@@ -14,20 +14,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import struct
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
-from hetlab.errors import HetlabError, InvalidValue
-from hetlab.vgpu.arguments import ArrayArg
+from hetlab.errors import InvalidValue
+from hetlab.vgpu.arguments import ArrayArg, LaunchError, Param, dims, packed
 from hetlab.vgpu.codegen import compile_kernel
 from hetlab.vgpu.counters import COUNTERS
 from hetlab.vgpu.film import Film
 from hetlab.vgpu.hazards import Hazard
-from hetlab.vgpu.ir import SIZES, Module, PtxError
+from hetlab.vgpu.ir import Module, PtxError
 from hetlab.vgpu.memory import Memory
 from hetlab.vgpu.program import Program
 from hetlab.vgpu.ptx import parse
@@ -35,21 +32,6 @@ from hetlab.vgpu.races import MAX_SITES
 from hetlab.vgpu.run import Run
 
 __all__ = ["COUNTERS", "ArrayArg", "Hazard", "Kernel", "LaunchError", "Param", "RawLaunch"]
-
-
-class LaunchError(HetlabError):
-    """A launch that no GPU would accept: too many threads a block, too much shared memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    """A kernel parameter: its PTX name, size and alignment in bytes, offset, PTX type (``u64``)."""
-
-    name: str
-    size: int
-    align: int
-    offset: int
-    kind: str
 
 
 @dataclass(slots=True)
@@ -198,10 +180,16 @@ class Kernel:
         LaunchError
             When no GPU would accept the launch.
         """
-        grid, block = _dims("grid", grid), _dims("block", block)
+        grid, block = dims("grid", grid), dims("block", block)
         self._check(grid, block, dynamic_shared, cooperative)
         if sample is not None and not 0 < sample <= 1:
             raise InvalidValue("sample", "above 0 and at most 1", sample)
+        if sample is not None and cooperative:
+            raise LaunchError(
+                f"{self.name} is launched cooperatively: its blocks wait for each other, so that "
+                "a sample of them would wait for ever",
+                do="Profile a smaller grid as a whole.",
+            )
         raw = self._pack(params)
         begin = time.perf_counter()
         run = Run(
@@ -277,46 +265,13 @@ class Kernel:
             raise LaunchError(f"{self.name} takes {len(self.params)} parameters, got {len(values)}")
         raw = bytearray(self.param_bytes)
         for p, value in zip(self.params, values):
-            raw[p.offset : p.offset + p.size] = _packed(p, value)
+            raw[p.offset : p.offset + p.size] = packed(p, value)
         return bytes(raw)
 
 
 _SHARED_LIMITS = {"sm_70": 96, "sm_72": 96, "sm_75": 64, "sm_80": 163, "sm_86": 99, "sm_87": 163,
                   "sm_89": 99, "sm_90": 227, "sm_100": 227, "sm_120": 99}  # fmt: skip
 # KB a block, CUDA C++ Programming Guide, technical specifications per compute capability
-
-
-def _packed(p: Param, value) -> bytes:
-    if isinstance(value, bytes | bytearray):
-        data = bytes(value)
-    elif isinstance(value, np.generic) and value.nbytes == p.size:
-        data = value.tobytes()
-    elif p.size > SIZES[p.kind]:
-        raise LaunchError(f"the parameter {p.name} is a struct of {p.size} bytes; pass bytes")
-    elif isinstance(value, float | np.floating):
-        data = struct.pack({2: "<e", 4: "<f", 8: "<d"}[p.size], value)
-    else:
-        try:
-            data = (int(value) & ((1 << 8 * p.size) - 1)).to_bytes(p.size, "little")
-        except (TypeError, ValueError):
-            raise LaunchError(
-                f"the parameter {p.name} takes {p.size} bytes; {type(value).__name__} is neither "
-                "a number nor bytes"
-            ) from None
-    if len(data) != p.size:
-        raise LaunchError(f"the parameter {p.name} has {p.size} bytes, got {len(data)}")
-    return data
-
-
-def _dims(name: str, value) -> tuple[int, int, int]:
-    items = tuple(value) if isinstance(value, tuple | list) else (value,)
-    try:
-        dims = tuple(int(x) for x in items)
-    except (TypeError, ValueError):
-        dims = ()
-    if not 1 <= len(dims) <= 3 or any(d < 1 for d in dims):
-        raise LaunchError(f"{name} must be one to three positive integers, got {value!r}")
-    return (*dims, 1, 1)[:3]
 
 
 def _launch_bounds(text: str, name: str) -> int | None:

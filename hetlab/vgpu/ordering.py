@@ -7,7 +7,7 @@ import numpy as np
 from hetlab.vgpu.memory import SLOT_BITS
 from hetlab.vgpu.races import MAX_CLOCK, RaceDetector
 
-__all__ = ["Ordering"]
+__all__ = ["Book", "Ordering"]
 
 _CHANNELS = 8  # words of the same class are taken for one word: races may hide there, none appear
 
@@ -21,7 +21,7 @@ class Ordering:
         self.global_races = RaceDetector(self, "global", _granule(self.sites, "global"))
         self._books = None
         if self.hazards and self.program.fences:
-            self._books = _Book(self.blocks), _Book(self.blocks * self.warps_a_block)
+            self._books = Book(self.blocks), Book(self.blocks * self.warps_a_block)
 
     def tick(self) -> int:
         """The number of a new synchronisation."""
@@ -84,20 +84,21 @@ class Ordering:
         return self._books[1].ordered(writer, reader, clock)
 
 
-class _Book:
+class Book:
     """What agents (blocks, or warps) have told each other through words of global memory.
 
     Words that many threads ask for fall into a few channels by their address.  An agent that
     changes a word after a fence publishes what it did before the fence on that channel, together
     with what it has heard itself; one that reads a word has heard what its channel carries.
-    So two locks order nothing between those who take one and those who take the other.
+    So two locks order nothing between those who take one and those who take the other.  The
+    warps of a block tell each other by named barriers, too: a channel for each.
     """
 
-    def __init__(self, agents: int) -> None:
+    def __init__(self, agents: int, channels: int = _CHANNELS) -> None:
         self.fenced = np.zeros(agents, np.int32)
-        self.told = np.zeros((agents, _CHANNELS), np.int32)
-        self.heard = np.zeros((agents, _CHANNELS), np.int32)
-        self.carried = np.zeros((_CHANNELS, _CHANNELS), np.int32)
+        self.told = np.zeros((agents, channels), np.int32)
+        self.heard = np.zeros((agents, channels), np.int32)
+        self.carried = np.zeros((channels, channels), np.int32)
 
     def publish(self, agents, channel: int) -> None:
         self.told[agents, channel] = self.fenced[agents]

@@ -35,7 +35,10 @@ class Placement:
 
     def environment(self, number: int) -> int:
         """``%envreg1`` and ``%envreg2``: where a cooperative launch keeps its grid barrier."""
-        if not self.cooperative or number not in (1, 2):
+        if number not in (1, 2):
+            return 0
+        if not self.cooperative:
+            self.asked_for_grid = True
             return 0
         if not self._workspace:
             self._workspace = self.memory.alloc(64, name="grid barrier", initialised=True)

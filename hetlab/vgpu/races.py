@@ -9,9 +9,9 @@ more who read.  So one pass over the accesses, in any order that respects
 barriers, finds every such pair.
 
 What orders two accesses: the same thread; a barrier that both threads of a block
-passed between them; a ``bar.warp.sync`` for lanes of one warp; and, between
-blocks, a fence by the first block followed by an atomic or an acquiring load of
-the second.  Shuffles and votes order nothing (CUDA C++ Programming Guide, warp
+passed between them; a ``bar.warp.sync`` for lanes of one warp; and a fence by
+the first thread's block or warp followed by an atomic or an acquiring load by the
+second's (`ordering`).  Shuffles and votes order nothing (CUDA C++ Programming Guide, warp
 shuffle functions).
 """
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetlab.vgpu.hazards import name_of, who
+from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
 __all__ = ["MAX_CLOCK", "MAX_SITES", "RaceDetector"]
@@ -194,6 +194,9 @@ class RaceDetector:
         if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
             met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
         ordered = same_block & ((clock < fence) | met)
+        if a.batch.book is not None:
+            warps = (a.batch.slots(np.where(same_block, t, t_me)) >> 5 for t in (t_old, t_me))
+            ordered |= same_block & a.batch.book.ordered(*warps, clock)
         if self.space == "global":
             ordered |= ~same_block & (clock < self.run.grid_fence)
             ordered |= ~same_block & self.run.published(b_old, b_me, clock)
@@ -211,11 +214,11 @@ class RaceDetector:
 
     def _load(self, a: _Access, remember: bool) -> None:
         me = self._me(a)
-        for shadow, where in self._places(a):
+        for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
             bad = self._others(a, me, old)
             if bad is not None:
-                self._report(a, me, old, bad)
+                self._report(a, j, me, old, bad)
             if remember:
                 first, second = shadow.readers()
                 before = first[where].copy()
@@ -243,7 +246,7 @@ class RaceDetector:
                     old = readers[where]
                     bad = self._others(a, me, old)
                     if bad is not None:
-                        self._report(a, me, old, bad)
+                        self._report(a, j, me, old, bad)
             shadow.writer[where] = me
             if isinstance(where, np.ndarray) and not a.site.atomic:
                 now = shadow.writer[where]
@@ -257,11 +260,11 @@ class RaceDetector:
             value, before = self._part(a, a.values, j), self._part(a, a.before, j)
             same = _equal(value[bad], before[bad])
             if same.any():
-                self._report(a, me, old, bad[same], same_value=True)
+                self._report(a, j, me, old, bad[same], same_value=True)
             bad = bad[~same]
             if not len(bad):
                 return
-        self._report(a, me, old, bad)
+        self._report(a, j, me, old, bad)
 
     def _part(self, a, values, j):
         """The element that granule `j` of the access belongs to, one a thread."""
@@ -277,12 +280,13 @@ class RaceDetector:
         same = _equal(value[lost], value[winner])
         warp = ((me[lost] >> _THREAD) - 1) >> 5 == ((now[lost] >> _THREAD) - 1) >> 5
         if (~same).any():
-            self._report(a, me, now, lost[~same])
+            self._report(a, j, me, now, lost[~same])
         elif (~warp).any():
-            self._report(a, me, now, lost[~warp], same_value=True)
+            self._report(a, j, me, now, lost[~warp], same_value=True)
 
     # -- the report
-    def _report(self, a, me, old, bad, same_value=False) -> None:
+    def _report(self, a, j, me, old, bad, same_value=False) -> None:
+        part = (j << self.shift) // a.site.elem * a.site.elem  # of a vector: which
         sites = (old[bad] >> _CLOCK_BITS) & _SITE
         for number in set(sites.tolist()):
             here = bad[sites == number]
@@ -293,7 +297,7 @@ class RaceDetector:
             where = (self.space, *sorted((number, a.site.id)))
 
             def make(k=k, earlier=earlier, first=first, kind=kind):
-                address = int(a.at.vector()[k]) + a.offset
+                address = int(a.at.vector()[k]) + a.offset + part
                 array, index = self.run.describe(self.space, a.site, address)
                 later = (int(me[k]) >> _THREAD) - 1
                 threads = [self.run.thread(earlier), self.run.thread(later)]
@@ -303,7 +307,9 @@ class RaceDetector:
                     "threads": threads,
                     "lines": [first.place, a.site.place],
                     "space": self.space,
-                    "message": _sentence(kind, array, index, threads, first, a.site, self.space),
+                    "message": race_sentence(
+                        kind, array, index, threads, (first, a.site), self.space
+                    ),
                 }
 
             self.run.recorder.add(kind, where, len(here), make, warning=same_value)
@@ -315,18 +321,3 @@ def _equal(x, y):
     if x.dtype.kind == "b":
         return x == y
     return np.ascontiguousarray(x).view(kind) == np.ascontiguousarray(y).view(kind)
-
-
-def _verb(site) -> str:
-    return "updates atomically" if site.atomic else "stores" if site.stores else "reads"
-
-
-def _sentence(kind, array, index, threads, first, second, space) -> str:
-    what = name_of(array, index, space)
-    one, two = (
-        f"{who(t)} {_verb(s)} it in line {s.place[1]}" for t, s in zip(threads, (first, second))
-    )
-    if kind == "same-value-store":
-        return f"Threads of different warps store the same value to {what}: {one}, {two}."
-    between = "barrier" if threads[0]["block"] == threads[1]["block"] else "order"
-    return f"Race on {what}: {one}, {two}, with no {between} between."

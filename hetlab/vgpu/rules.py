@@ -121,15 +121,13 @@ class Rules:
         addresses to name.
         """
         got = fetch(site, by_elements(written, site.elem), a, base, offset)
-        bad = None
-        for part in got if site.parts > 1 else (got,):
-            wrong = part == 0
-            bad = wrong if bad is None else bad | wrong
-        if not np.any(bad):
+        unwritten = [part == 0 for part in (got if site.parts > 1 else (got,))]
+        if not any(np.any(part) for part in unwritten):
             return
-        bad = a.lanes.full(np.asarray(bad) if isinstance(bad, np.ndarray) else np.bool_(bad))
+        unwritten = np.stack([a.lanes.full(np.asarray(part)[()]) for part in unwritten])
         named = inner if inner is not None else a
-        self._complain("uninitialised-read", site, named, named.vector() + offset, bad, space)
+        v = named.vector() + offset + site.elem * unwritten.argmax(axis=0)  # of a vector, this one
+        self._complain("uninitialised-read", site, named, v, unwritten.any(axis=0), space)
 
 
 _SENTENCES = {

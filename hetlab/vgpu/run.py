@@ -75,6 +75,7 @@ class Run(Placement, Ordering, Naming):
         self.local_bounds = [self._bounds(s, "local", program.local_vars) for s in self.sites]
         self.blocks = grid[0] * grid[1] * grid[2]
         self.rng = None  # of the order of warps
+        self.asked_for_grid = False  # by a launch that is not cooperative
         self._start_clocks()
 
     def ticks_of_time(self) -> int:

@@ -15,7 +15,7 @@ __all__ = ["DeviceRuntime"]
 MAX_PRINTED = 10_000
 """Calls of printf that are kept, as a GPU's buffer is finite too."""
 
-_SPEC = re.compile(r"%([-+ #0]*)(\d*)(\.\d+)?(hh|h|ll|l|z|j|t)?([diouxXeEfFgGaAcspn%])")
+_SPEC = re.compile(r"%([-+ #0]*)(\d*|\*)(\.\d*|\.\*)?(hh|h|ll|l|z|j|t)?([diouxXeEfFgGaAcspn%])")
 
 
 class DeviceRuntime:
@@ -63,16 +63,26 @@ class DeviceRuntime:
     def _format(self, form: str, pointer: int, slot: int) -> str:
         at = pointer
 
-        def one(match: re.Match) -> str:
+        def taken(size: int) -> bytes:
             nonlocal at
+            begin = -(-at // size) * size
+            at = begin + size
+            return self._bytes(begin, slot, size).ljust(size, b"\0")
+
+        def star(text: str) -> str:
+            if not text.endswith("*"):
+                return text
+            return text[:-1] + str(int.from_bytes(taken(4), "little", signed=True))
+
+        def one(match: re.Match) -> str:
             flags, width, precision, length, kind = match.groups()
             if kind == "%":
                 return "%"
+            width, precision = star(width), star(precision or "")
             size = 8 if kind in "eEfFgGaAspn" or length in ("l", "ll", "z", "j", "t") else 4
-            at = -(-at // size) * size
-            raw = self._bytes(at, slot, size).ljust(size, b"\0")
-            at += size
-            spec = f"%{flags}{width[:4]}{(precision or '')[:5]}"
+            raw = taken(size)
+            precision = "" if "-" in precision else precision  # as if it were not there
+            spec = f"%{flags}{width[:4]}{precision[:5]}"
             if kind in "eEfFgGaA":
                 value = float(np.frombuffer(raw, np.float64)[0])
                 return value.hex() if kind in "aA" else f"{spec}{kind}" % value

@@ -187,6 +187,8 @@ class Verdicts:
 
     def trap(self, lanes: Lanes, place, what: str = "the kernel stops with a trap") -> None:
         """``trap``: the launch ends."""
+        if self.run.asked_for_grid:
+            what = "the barrier of the whole grid needs a cooperative launch, and this is none"
 
         def make():
             thread = self._thread(lanes)
@@ -207,23 +209,21 @@ class Verdicts:
             self.trap(there, place)
 
     def _check_mask(self, group: Group, mask, ended) -> None:
-        """The mask must name the lanes that execute, and none that have ended."""
+        """Each lane's mask must name itself, and none that have ended (bits in `ended`)."""
         if not self.run.hazards:
             return
-        lanes = group.lanes
-        outside = lanes.active & ~mask
-        if not ((ended != 0) | (outside != 0)).any():
-            return
-        warps = lanes.all_slots[lanes.groups(32)[1]] >> 5
-        for bits, other, why in (
-            (outside, False, "is not named in the mask of"),
-            (ended, True, "has ended and is named in the mask of"),
-        ):
-            bad = np.flatnonzero(bits)
-            if len(bad):
-                lane = (int(bits[bad[0]]) & -int(bits[bad[0]])).bit_length() - 1
-                slot = int(warps[bad[0]]) * 32 + lane
-                self._report_mask(group, slot, why, len(bad), other)
+        slots = group.lanes.all_slots
+        outside = (mask >> (slots & 31).astype(np.uint32)) & 1 == 0
+        if outside.any():
+            slot = int(slots[np.argmax(outside)])
+            warps = len(set((slots[outside] >> 5).tolist()))
+            self._report_mask(group, slot, "is not named in the mask of", warps, False)
+        bad = np.flatnonzero(ended)
+        if len(bad):
+            bits = int(ended[bad[0]])
+            slot = int(slots[bad[0]] & ~31) + (bits & -bits).bit_length() - 1
+            warps = len(set((slots[bad] >> 5).tolist()))
+            self._report_mask(group, slot, "has ended and is named in the mask of", warps, True)
 
     def _report_mask(self, group: Group, slot: int, why: str, count: int, other: bool) -> None:
         def make():

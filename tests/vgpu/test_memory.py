@@ -165,3 +165,13 @@ def test_a_struct_with_a_hole_is_copied_without_complaint():
     o = np.zeros((32, 2), "i4")
     assert run_cuda(source, 1, 32, [o]).ok
     np.testing.assert_array_equal(o[:, 1], np.arange(32)[::-1])
+
+
+def test_reports_on_vectors_name_the_element_that_is_meant():
+    body = """__shared__ float4 s[64]; float* f = (float*)s; int t = threadIdx.x;
+    f[4 * t] = f[4 * t + 1] = f[4 * t + 3] = t; __syncthreads();
+    float4 v = s[t]; o[t] = v.x + v.y + v.z + v.w; __syncthreads();
+    if (t == 5) f[4 * 40 + 3] = 1;
+    float4 w = s[t]; o[t] += w.x + w.y + w.w;"""
+    found = run_cuda(cuda(body, "float* o"), 1, 64, [np.zeros(64, np.float32)]).hazards
+    assert {(h.kind, h.index) for h in found} == {("uninitialised-read", 2), ("race", 163)}

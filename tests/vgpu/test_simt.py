@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hetlab.vgpu.launch import LaunchError
+from hetlab.vgpu.ptx import PtxError
 
 from .ptxkit import cuda, numba_ptx, run_cuda, run_ptx
 
@@ -121,6 +122,20 @@ def test_news_travels_through_a_third_block_but_not_between_unrelated_locks(seed
     assert set(kinds(run)) == {"race"}
 
 
+def test_a_grid_barrier_of_cooperative_groups_is_right_or_refused_with_a_sentence():
+    source = """#include <cooperative_groups.h>
+    extern "C" __global__ void k(int* a, int* o) { auto g = cooperative_groups::this_grid();
+      int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+      a[i] = i; g.sync(); o[i] = a[(i + blockDim.x) % n]; }"""
+    o = ints(256)
+    assert run_cuda(source, 4, 64, [ints(256), o], cooperative=True, order_seed=1).ok
+    assert o.tolist() == np.roll(np.arange(256), -64).tolist()
+    (found,) = run_cuda(source, 4, 64, [ints(256), o]).hazards
+    assert found.kind == "trap" and "needs a cooperative launch" in found.message
+    with pytest.raises(LaunchError, match="wait for each other"):
+        run_cuda(source, 4, 64, [ints(256), o], cooperative=True, sample=0.5)
+
+
 def test_the_last_block_reads_what_the_others_published():
     body = """
     __shared__ float s[256]; __shared__ bool last; int t = threadIdx.x, i = blockIdx.x * 256 + t;
@@ -170,6 +185,42 @@ def test_a_named_barrier_between_two_halves_of_a_block():
     assert "deadlock" not in kinds(run) and "divergent-barrier" not in kinds(run)
 
 
+BAR = 'asm volatile("bar.{} {}, {};" ::: "memory");'.format
+HANDOVER = {
+    "in turn": (
+        BAR("arrive", 1, 64) + BAR("sync", 2, 64),
+        BAR("sync", 1, 64),
+        BAR("arrive", 2, 64),
+    ),
+    "one barrier in two branches": (BAR("sync", 1, 64) * 2, BAR("sync", 1, 64), BAR("sync", 1, 64)),
+    "nobody waits for the reader": (BAR("sync", 1, 64), BAR("sync", 1, 64), ""),
+    "nobody waits for the writer": ("", BAR("sync", 1, 32), ""),
+}
+
+
+@pytest.mark.parametrize("name", HANDOVER)
+def test_a_named_barrier_orders_the_warps_that_come_to_it_and_no_others(name):
+    stored, before, after = HANDOVER[name]
+    body = f"""__shared__ int s[32]; int t = threadIdx.x, l = t & 31;
+    for (int k = 0; k < 4; k++)
+        if (t < 32) {{ s[l] = k * 100 + l; {stored} }}
+        else {{ {before} o[32 * k + l] = s[31 - l]; {after} }}"""
+    o = ints(128)
+    run = run_cuda(cuda(body, "int* o"), 1, 64, [o])
+    if name.startswith("nobody"):
+        assert set(kinds(run)) == {"race"}
+    else:
+        assert run.ok, run.hazards
+        assert o.tolist() == [100 * k + 31 - i for k in range(4) for i in range(32)]
+
+
+def test_a_block_has_sixteen_barriers():
+    bar = 'asm volatile("bar.sync {};" ::: "memory"); o[threadIdx.x] = 1;'.format
+    assert run_cuda(cuda(bar(15), "int* o"), 1, 64, [ints(64)]).ok
+    with pytest.raises(PtxError, match="barriers 0 to 15, not 16"):
+        run_cuda(cuda(bar(16), "int* o"), 1, 64, [ints(64)])
+
+
 def test_barrier_reductions_combine_all_threads_of_a_block():
     body = """int t = threadIdx.x;
     o[3 * (blockIdx.x * blockDim.x + t)] = __syncthreads_count(t % 3 == 0);
@@ -210,6 +261,18 @@ def test_a_shuffle_reduction_sums_lanes_zero_to_31_to_496():
     for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0, v, d); o[threadIdx.x] = v;"""
     o = ints(32)
     assert run_cuda(cuda(body, "int* o"), 1, 32, [o]).ok and o[0] == 496
+
+
+def test_tiles_of_a_warp_synchronise_each_for_itself():
+    body = """unsigned mine = 0xffu << (threadIdx.x & 24); int v = threadIdx.x;
+    if (threadIdx.x & 8) v += __shfl_xor_sync(mine, v, 4); else v += __shfl_xor_sync(mine, v, 1);
+    __syncwarp(mine); v += __shfl_xor_sync(mine, v, 2); o[threadIdx.x] = v;"""
+    o, t = ints(64), np.arange(64)
+    run = run_cuda(cuda(body, "int* o"), 1, 64, [o])
+    once = t + (t ^ np.where(t & 8, 4, 1))
+    assert run.ok and o.tolist() == (once + once[t ^ 2]).tolist(), run.hazards
+    wrong = body.replace("<< (threadIdx.x & 24)", "<< (threadIdx.x + 8 & 24)")
+    assert kinds(run_cuda(cuda(wrong, "int* o"), 1, 64, [ints(64)])) == ["divergent-barrier"]
 
 
 def test_endless_loops_end_with_a_sentence():
@@ -313,5 +376,7 @@ def test_printf_and_assertions():
     )
     run = run_cuda(cuda(body, "int* o"), 1, 2, [ints(1)])
     assert run.printf == ["t 0  0.00 hi 1234567890123%\n", "t 1  0.50 hi 1234567890123%\n"]
+    wide = r'printf("%*d|%-*d|%.*f|%c", 6, 42, 4, 7, 2, 3.14159, 33);'
+    assert run_cuda(cuda(wide, "int* o"), 1, 1, [ints(1)]).printf == ["    42|7   |3.14|!"]
     trap = run_cuda(cuda("if (o[0] == 0) __trap(); o[0] = 1;", "int* o"), 1, 2, [o := ints(1)])
     assert kinds(trap) == ["trap"] and o[0] == 0
