@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
+import hetlab
 from hetlab.errors import MissingLibrary, UnknownName
 from hetlab.vgpu.frontends.nvrtc import (
     CompileError,
@@ -94,3 +96,19 @@ def test_shared_variables_get_their_own_name():
     assert demangle_variable("_ZZ1fE1s") == "s"
     assert demangle_variable("_ZZ4scanPfS_E4temp_0") == "temp"
     assert demangle_variable("buffer") == "buffer"
+
+
+def test_headers_of_what_is_built_in_may_be_included():
+    """Programs written for nvcc include them; NVRTC has the functions but not the files."""
+    source = """
+    #include <cstdio>
+    #include <cmath>
+    #include <assert.h>
+    extern "C" __global__ void root(float *x) {
+        assert(x[0] > 0);
+        x[threadIdx.x] = sqrtf(x[threadIdx.x]);
+        if (threadIdx.x == 0) printf("first %g\\n", x[0]);
+    }"""
+    x = np.array([4, 9], np.float32)
+    hetlab.raw_kernel(source, "root")((1,), (2,), (x,))
+    assert x.tolist() == [2, 3]

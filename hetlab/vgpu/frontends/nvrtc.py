@@ -53,6 +53,11 @@ def _call(result, log: str = ""):
     return values[0] if values else None
 
 
+# printf, assert and the functions of math.h are built into NVRTC, which has no such headers;
+# programs that were written for nvcc include them.
+_BUILT_IN = (b"cstdio", b"stdio.h", b"cassert", b"assert.h", b"cmath", b"math.h")
+
+
 @functools.lru_cache(maxsize=128)
 def compile_cuda_cpp(
     source: str, name: str, options: tuple[str, ...] = (), file: str = ""
@@ -85,7 +90,12 @@ def compile_cuda_cpp(
     nvrtc = optional("cuda.bindings.nvrtc", "cuda", "compile CUDA C++")
     file = file or f"{re.split('[<(]', name)[0] or 'kernel'}.cu"
     try:
-        program = _call(nvrtc.nvrtcCreateProgram(source.encode(), file.encode(), 0, [], []))
+        empty = [b""] * len(_BUILT_IN)
+        program = _call(
+            nvrtc.nvrtcCreateProgram(
+                source.encode(), file.encode(), len(_BUILT_IN), empty, list(_BUILT_IN)
+            )
+        )
     except HetlabError:
         raise
     except Exception as cause:  # the library itself is missing: a kind of its own, by release
