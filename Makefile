@@ -8,7 +8,7 @@ PYTHON ?= python3
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --progress-bar on -c constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -c constraints.txt
 
 .PHONY: lab test bench soak lint clean help
 .DEFAULT_GOAL := help
