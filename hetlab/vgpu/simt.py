@@ -133,7 +133,8 @@ class Batch(Grouping, Gates, Verdicts):
                     return "grid"
                 self._stuck()
                 continue
-            if group.spin > _PATIENCE:
+            # Counted where news would arrive: the rest of a polling loop may be long.
+            if group.spin > _PATIENCE and blocks[group.at].polls:
                 self.idle += 1
                 if self.idle > (_LONG if self.moved else 2) * len(self.groups):
                     return "spinning"

@@ -130,6 +130,12 @@ def test_a_random_kernel_computes_the_same_everywhere(seed, monkeypatch):
     check(generate(seed, size=3), monkeypatch)
 
 
+def test_a_long_loop_around_reads_is_no_deadlock(monkeypatch):
+    """Seed 1854, compiled after 1853: turns are counted where it reads, not in all its blocks."""
+    for seed in (1853, 1854):
+        check(generate(seed), monkeypatch)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("hundred", range(10))
 def test_a_thousand_random_kernels_compute_the_same(hundred, monkeypatch):
