@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 
 import click
@@ -21,6 +23,7 @@ def load_ipython_extension(ipython) -> None:
     from .vgpu import use_virtual_gpu
     from .widgets.display import register
 
+    _prefer_forkable_threads()
     register(ipython)
     try:
         if use_virtual_gpu().virtual:
@@ -28,3 +31,12 @@ def load_ipython_extension(ipython) -> None:
             warnings.filterwarnings("ignore", message="Grid size|Host array used in CUDA kernel")
     except HetlabError as reason:  # a lesson on CPUs goes on without it
         click.echo(f"hetlab: {reason}", err=True)
+
+
+def _prefer_forkable_threads() -> None:
+    """Checks run a learner's function in a fork, where GNU OpenMP's threads do not live on."""
+    order = "workqueue tbb omp"
+    os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", order)
+    numba = sys.modules.get("numba")
+    if numba is not None:  # it read its settings when it was imported
+        numba.config.THREADING_LAYER_PRIORITY = order.split()

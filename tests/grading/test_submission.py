@@ -147,14 +147,14 @@ def test_a_kernel_is_launched_by_indexing(kind):
 
 @linux
 def test_numba_threads_survive_the_fork():
-    """Numba's own work queue runs in the parent, then in the fork."""
+    """The threading layer that hetlab prefers works in the parent, then in the fork."""
     import subprocess
 
     pytest.importorskip("numba")
     code = """
 import numpy as np
-import os
-os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
+from hetlab.magics import _prefer_forkable_threads
+_prefer_forkable_threads()
 from numba import njit, prange
 from hetlab.grading import open_submission
 @njit(parallel=True)
