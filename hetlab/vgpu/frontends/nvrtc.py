@@ -60,7 +60,11 @@ _BUILT_IN = (b"cstdio", b"stdio.h", b"cassert", b"assert.h", b"cmath", b"math.h"
 
 @functools.lru_cache(maxsize=128)
 def compile_cuda_cpp(
-    source: str, name: str, options: tuple[str, ...] = (), file: str = ""
+    source: str,
+    name: str,
+    options: tuple[str, ...] = (),
+    file: str = "",
+    headers: tuple[tuple[str, str], ...] = (),
 ) -> tuple[str, str]:
     """Compile CUDA C++ to PTX.
 
@@ -74,6 +78,8 @@ def compile_cuda_cpp(
         More options of NVRTC, as in ``("--use_fast_math",)``.
     file : str
         What the lines of the source are said to belong to; ``<name>.cu`` by default.
+    headers : tuple of (str, str)
+        Headers by name and text, found before those on disk.
 
     Returns
     -------
@@ -90,10 +96,11 @@ def compile_cuda_cpp(
     nvrtc = optional("cuda.bindings.nvrtc", "cuda", "compile CUDA C++")
     file = file or f"{re.split('[<(]', name)[0] or 'kernel'}.cu"
     try:
-        empty = [b""] * len(_BUILT_IN)
+        given = {known: b"" for known in _BUILT_IN}
+        given |= {header.encode(): text.encode() for header, text in headers}
         program = _call(
             nvrtc.nvrtcCreateProgram(
-                source.encode(), file.encode(), len(_BUILT_IN), empty, list(_BUILT_IN)
+                source.encode(), file.encode(), len(given), list(given.values()), list(given)
             )
         )
     except HetlabError:
