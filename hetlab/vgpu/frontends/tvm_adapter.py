@@ -128,9 +128,8 @@ def _itemsize(buffer) -> int:
 
 def _nbytes(buffers, scalars, values) -> int | None:
     """Size of the largest of some buffers, given the kernel's scalars; None when they do not say."""
-    import tvm
     import tvm_ffi
-    from tvm import tirx
+    from tvm import sym, tirx
 
     known = {var: tirx.IntImm(str(var.ty), int(values[name])) for name, var in scalars.items()}
     largest = 0
@@ -139,7 +138,7 @@ def _nbytes(buffers, scalars, values) -> int | None:
         for extent in buffer.shape:
             if not isinstance(extent, tirx.IntImm):
                 extent = tvm_ffi.structural_map(extent, (tirx.Var, lambda var: known.get(var, var)))
-                extent = tvm.arith.Analyzer().simplify(extent)
+                extent = sym.Analyzer().simplify(extent)
                 if not isinstance(extent, tirx.IntImm):
                     return None
             count *= int(extent)
