@@ -61,6 +61,16 @@ def _kind(launch) -> str:
 
 def on_virtual_gpu(launch: Callable) -> Callable:
     """The same launch, on the virtual GPU also where there is a real one."""
+    if hasattr(launch, "on_virtual_gpu"):
+        return launch.on_virtual_gpu()
+    if _kind(launch) == "tvm_ffi":
+        raise InvalidValue(
+            "launch",
+            "a TVM function for CUDA; this one runs on the CPU",
+            launch,
+            do="Bind the schedule's loops to blocks and threads, and compile with "
+            "tvm.compile(mod, target='cuda'), after hetlab.use_virtual_gpu().",
+        )
     if _kind(launch) == "cupy":
         from hetlab.vgpu.frontends.raw_kernel import of_cupy
 

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from hetlab.errors import HetlabError, UnknownName, optional
 
-__all__ = ["CompileError", "compile_cuda_cpp", "demangle_variable", "parameter_names"]
+__all__ = [
+    "CompileError",
+    "compile_cuda_cpp",
+    "demangle_variable",
+    "parameter_names",
+    "variable_names",
+]
 
 ARCHITECTURE = "compute_80"
 
@@ -175,3 +181,9 @@ def demangle_variable(symbol: str) -> str:
         name = symbol[plain.end() : plain.end() + int(plain[1])]
         return name or symbol
     return symbol
+
+
+def variable_names(ptx: str) -> dict[str, str]:
+    """The source's names of a module's shared, global and constant variables, by symbol."""
+    declared = re.findall(r"\.(?:shared|global|const)\b[^;=]*?([\w$]+)\s*(?:\[|;|=)", ptx)
+    return {symbol: demangle_variable(symbol) for symbol in declared}

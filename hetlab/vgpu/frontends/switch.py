@@ -95,6 +95,7 @@ def use_virtual_gpu() -> Switch:
         whole.
     """
     reason = real_gpu()
+    _when_imported("tvm", _install_tvm)
     if reason is None:
         return Switch(
             "Kernels run on this machine's GPU; hetlab.profile and hetlab.sanitize run them "
@@ -102,7 +103,6 @@ def use_virtual_gpu() -> Switch:
             False,
         )
     text = f"Kernels run on the virtual GPU ({reason})."
-    _when_imported("tvm", _install_tvm)
     loaded = sys.modules.get("numba.cuda")
     if loaded is None:
         # The simulator is chosen by this variable, at the import that is still to come.

@@ -19,7 +19,16 @@ from hetlab.vgpu.device import CAPABILITY, SMS
 from hetlab.vgpu.frontends.tvm_module import DeviceCode, KernelFacts, Parameter
 from hetlab.vgpu.occupancy import limits
 
-__all__ = ["ARCHITECTURE", "device_code", "install", "plain_sources"]
+__all__ = [
+    "ARCHITECTURE",
+    "build_virtual",
+    "changed",
+    "device_code",
+    "install",
+    "on_host",
+    "plain_sources",
+    "versions",
+]
 
 ARCHITECTURE = "sm_{}{}".format(*CAPABILITY)
 
@@ -36,20 +45,36 @@ def install() -> None:
     tvm = sys.modules["tvm"]
     if getattr(tvm, "_hetlab_seams", False):
         return
-    from hetlab.vgpu.frontends import tvm_call, tvm_words
+    from hetlab.vgpu.frontends import real_gpu, tvm_call, tvm_words
 
     ffi = sys.modules["tvm_ffi"]
-    own_build = ffi.get_global_func("target.build.cuda")
+    # A GPU that this TVM has no runtime for is no GPU for it.
+    runtime = ffi.get_global_func("device_api.cuda", allow_missing=True) is not None
+    _state.virtual = real_gpu() is not None or not runtime
+    build = functools.partial(_build, ffi.get_global_func("target.build.cuda"))
     ffi.register_global_func(_LAUNCH, _launch, override=True)
-    ffi.register_global_func(
-        "target.build.cuda", functools.partial(_build, own_build), override=True
-    )
-    _lend_host_memory(tvm, ffi)
-    _default_architecture(tvm)
+    ffi.register_global_func("target.build.cuda", build, override=True)
+    if _state.virtual:
+        _lend_host_memory(tvm, ffi)
+        _default_architecture(tvm)
     _hide_stubs(tvm)
-    tvm_call.install(tvm)
+    tvm_call.install(tvm, _state.virtual)
     tvm_words.install(tvm)
     tvm._hetlab_seams = True
+
+
+class _State:
+    """What :func:`install` found: whether CUDA is the virtual GPU in this process."""
+
+    virtual = False
+
+
+_state = _State()
+
+
+def on_host(device_type: int) -> bool:
+    """Whether memory of a DLPack device is the host's: the virtual GPU's is."""
+    return device_type == 1 or (device_type == 2 and _state.virtual)
 
 
 # -- building ----------------------------------------------------------------------
@@ -59,10 +84,42 @@ class plain_sources:
     """Inside, a build for CUDA gives source only: nothing that could be run."""
 
     def __enter__(self) -> None:
-        _building.plain = True
+        _building.mode = "plain"
 
     def __exit__(self, *_) -> None:
-        _building.plain = False
+        _building.mode = None
+
+
+def build_virtual(library):
+    """A library built again for the virtual GPU where CUDA is a real one.
+
+    Returns
+    -------
+    library : tvm.runtime.Executable
+    home : int
+        DLPack's device type on which its host code expects the arrays: the CPU's, so that
+        its workspace lies there too.
+    """
+    import tvm
+
+    module, target, named = library._hetlab_built
+    target = tvm.target.Target.current() if target is None else tvm.target.Target(target)
+    described = {"host": {"kind": "llvm"}, **_plain(target.export()), "target_device_type": 1}
+    target = tvm.target.Target(described)
+    _building.mode = "virtual"
+    try:
+        return tvm.compile(module, target, **named), 1
+    finally:
+        _building.mode = None
+
+
+def _plain(value):
+    """TVM's maps and arrays as Python's."""
+    if hasattr(value, "items"):
+        return {str(k): _plain(v) for k, v in value.items() if str(k) != "tag"}
+    if isinstance(value, (str, int, float, bool)):
+        return value
+    return [_plain(v) for v in value]
 
 
 def _build(own_build, module, target):
@@ -71,7 +128,8 @@ def _build(own_build, module, target):
     from tvm import tirx
 
     cuda = own_build(module, target)
-    if getattr(_building, "plain", False):
+    mode = getattr(_building, "mode", None)
+    if mode == "plain" or (mode is None and not _state.virtual):
         return cuda
     code = DeviceCode(cuda.inspect_source(), map(_facts, module.functions.values()))
     key = next(_keys)
@@ -103,7 +161,11 @@ def _facts(function) -> KernelFacts:
     def visit(declared) -> None:
         views.setdefault(declared.data, []).append(declared.buffer)
 
+    stored = set()
     tvm_ffi.structural_walk(function.body, (tirx.DeclBuffer, visit))
+    tvm_ffi.structural_walk(
+        function.body, (tirx.BufferStore, lambda store: stored.add(str(store.buffer.name)))
+    )
     scalars = {p.name: p for p in function.params if not _is_pointer(p)}
     found = []
     for p in function.params:
@@ -112,7 +174,8 @@ def _facts(function) -> KernelFacts:
         elif p in views:
             first = views[p][0]
             size = functools.partial(_nbytes, views[p], scalars)
-            found.append(Parameter(first.name, _itemsize(first), size))
+            writes = any(buffer.name in stored for buffer in views[p])
+            found.append(Parameter(first.name, _itemsize(first), size, writes))
         else:  # a pointer that the kernel does not use
             found.append(Parameter(p.name.removesuffix("_ptr"), 1, lambda _: None))
     return KernelFacts(str(function.attrs["global_symbol"]), tuple(found), _tags(function))

@@ -59,14 +59,14 @@ def _give_back(managed) -> None:
     _lent.pop(ctypes.addressof(managed.contents), None)
 
 
-class _OnDevice:
-    """A host array that says, in DLPack's words, that it lies on ``cuda:0``."""
+class _Lent:
+    """A host array that says, in DLPack's words, that it lies on a device of some kind."""
 
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
+    def __init__(self, array: np.ndarray, home: int) -> None:
+        self.array, self.home = array, home
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _CUDA, 0
+        return self.home, 0
 
     def __dlpack__(self, **_):
         array, managed = self.array, _Managed()
@@ -74,7 +74,7 @@ class _OnDevice:
         strides = (ctypes.c_int64 * array.ndim)(*(s // array.itemsize for s in array.strides))
         kind = _DataType(*_dlpack_type(array.dtype), 1)
         pointer = array.__array_interface__["data"][0]
-        managed.tensor = _Tensor(pointer, _Device(_CUDA, 0), array.ndim, kind, shape, strides, 0)
+        managed.tensor = _Tensor(pointer, _Device(self.home, 0), array.ndim, kind, shape, strides, 0)
         managed.deleter = _give_back
         _lent[ctypes.addressof(managed)] = managed, shape, strides, array
         capsule = ctypes.pythonapi.PyCapsule_New
@@ -103,18 +103,42 @@ class Operator:
         The function's name in it.
     function : tvm_ffi.Function
         TVM's own function, which takes tensors on ``tvm.cuda()``.
+    virtual : bool
+        Whether it runs on the virtual GPU.
     """
 
-    def __init__(self, library, name: str, function) -> None:
-        self.library, self.name, self.function = library, name, function
+    def __init__(
+        self, library, name: str, function, *, virtual: bool, home: int = _CUDA, options=()
+    ) -> None:
+        self.library, self.name, self.function, self.virtual = library, name, function, virtual
+        self._home, self._options = home, tuple(options)  # where TVM's host code sees the arrays
 
     def __repr__(self) -> str:
-        return f"<TVM function {self.name!r} for CUDA, on the virtual GPU>"
+        where = "the virtual GPU" if self.virtual else "this machine's GPU"
+        return f"<TVM function {self.name!r} for CUDA, on {where}>"
 
     def __getattr__(self, name: str):
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("function", "library"):
             raise AttributeError(name)
         return getattr(self.function, name)
+
+    def on_virtual_gpu(self) -> Operator:
+        """The same function on the virtual GPU, also where there is a real one."""
+        if self.virtual:
+            return self
+        from hetlab.vgpu.frontends.tvm_adapter import build_virtual
+
+        library, home = build_virtual(self.library)
+        function = library.mod.get_function(self.name)
+        return Operator(library, self.name, function, virtual=True, home=home)
+
+    def without_optimisation(self) -> Operator:
+        """The same function, its kernels compiled without optimisation."""
+        same = self.on_virtual_gpu()
+        debug = ("--device-debug",)
+        return Operator(
+            same.library, same.name, same.function, virtual=True, home=same._home, options=debug
+        )
 
     def __call__(self, *args):
         """Run the function; arrays that it writes are changed in place.
@@ -124,18 +148,31 @@ class Operator:
         InvalidValue
             When an argument is not what the function was compiled for.
         """
+        from hetlab.vgpu.frontends.tvm_words import argument_error
+
+        try:
+            return self._on_virtual(args) if self.virtual else self._on_real(args)
+        except HetlabError:
+            raise
+        except Exception as cause:
+            told = argument_error(str(cause), args)
+            if told is None:
+                raise
+            raise told from cause
+
+    def _on_virtual(self, args):
         import tvm_ffi
 
-        passed, given = [], []
+        passed, given, copied = [], [], []
         for i, value in enumerate(args):
             array = host_array(value)
+            if array is None and hasattr(value, "numpy"):  # it lies on a real GPU
+                array = np.ascontiguousarray(value.numpy())
+                copied.append((value, array))
             if array is None:
                 passed.append(value.item() if isinstance(value, np.generic) else value)
                 continue
             given.append(array)
-            if not isinstance(value, np.ndarray) and value.__dlpack_device__()[0] == _CUDA:
-                passed.append(value)
-                continue
             if not array.flags.c_contiguous:
                 raise InvalidValue(
                     f"argument {i} of {self.name}",
@@ -143,65 +180,91 @@ class Operator:
                     f"strides {array.strides} of shape {array.shape}",
                     do="Pass np.ascontiguousarray(array), and read the result from that.",
                 )
-            passed.append(tvm_ffi.from_dlpack(_OnDevice(array)))
-        with calling(given) as call:
+            passed.append(tvm_ffi.from_dlpack(_Lent(array, self._home)))
+        with calling(given, options=self._options) as call:
             try:
-                return self.function(*passed)
-            except Exception as cause:
+                result = self.function(*passed)
+            except Exception:
                 if isinstance(call.failure, HetlabError):
                     raise call.failure from None
-                from hetlab.vgpu.frontends.tvm_words import argument_error
+                raise
+        for value, array in copied:
+            value.copyfrom(array)
+        return result
 
-                told = argument_error(str(cause), args)
-                if told is None:
-                    raise
-                raise told from cause
+    def _on_real(self, args):
+        """TVM's own call; NumPy arrays travel to the GPU and back."""
+        import tvm
+
+        there = {
+            i: tvm.runtime.tensor(value, tvm.cuda())
+            for i, value in enumerate(args)
+            if isinstance(value, np.ndarray)
+        }
+        result = self.function(*(there.get(i, value) for i, value in enumerate(args)))
+        for i, tensor in there.items():
+            if args[i].flags.writeable:
+                args[i][...] = tensor.numpy()
+        return result
 
 
 def host_array(value) -> np.ndarray | None:
-    """The memory of an array argument as a NumPy array; None for what is no array."""
+    """The memory of an array argument as a NumPy array; None for what has none on the host."""
     if isinstance(value, np.ndarray):
         return value
     if not hasattr(value, "__dlpack_device__"):
         return None
-    kind, _ = value.__dlpack_device__()
-    if not hasattr(value, "data_ptr") or not hasattr(value, "strides"):
+    from hetlab.vgpu.frontends.tvm_adapter import on_host
+
+    if not on_host(value.__dlpack_device__()[0]):
+        return None
+    if not callable(getattr(value, "data_ptr", None)):
         return np.from_dlpack(value)
-    if kind not in (1, _CUDA):
-        raise InvalidValue("tensor", "on tvm.cpu() or tvm.cuda()", value.device)
-    pointer = value.data_ptr() if callable(value.data_ptr) else value.data_ptr
-    dtype = np.dtype(_numpy_name(str(value.dtype).removeprefix("torch.")))
-    count = int(np.prod(value.shape, dtype=np.int64))
-    if not pointer or not count:
-        return np.empty(tuple(value.shape), dtype)
-    window = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
-    array = np.frombuffer(window, dtype).reshape(tuple(value.shape))
-    return array
+    dtype = np.dtype(_STANDS_FOR.get(str(value.dtype).removeprefix("torch."), str(value.dtype)))
+    shape = tuple(map(int, value.shape))
+    count = int(np.prod(shape, dtype=np.int64))
+    if not count:
+        return np.empty(shape, dtype)
+    window = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(value.data_ptr())
+    return np.frombuffer(window, dtype).reshape(shape)
 
 
-def _numpy_name(name: str) -> str:
-    # NumPy has no such types; as far as the virtual GPU sees, an element is its bytes.
-    odd = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
-    return odd.get(name, name)
+# Types that NumPy lacks; to the virtual GPU an element is its bytes.
+_STANDS_FOR = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
 
-def install(tvm) -> None:
-    """Let libraries for the virtual GPU hand out operators."""
+def install(tvm, virtual: bool) -> None:
+    """Let libraries for CUDA hand out operators, and remember what they were built from."""
     from hetlab.vgpu.frontends.tvm_adapter import device_code
 
-    own_item = tvm.runtime.Executable.__getitem__
-    own_call = tvm.runtime.Executable.__call__
+    kind = tvm.runtime.Executable
+    own_item, own_call, own_compile = kind.__getitem__, kind.__call__, tvm.compile
+
+    def has_kernels(library) -> bool:
+        if virtual:
+            return bool(device_code(library.mod))
+        return hasattr(library, "_hetlab_built") and any(
+            module.kind == "cuda" for module in library.mod.imports
+        )
 
     @functools.wraps(own_item)
     def __getitem__(self, name):
         function = own_item(self, name)
-        return Operator(self, name, function) if device_code(self.mod) else function
+        if not has_kernels(self):
+            return function
+        return Operator(self, name, function, virtual=virtual)
 
     @functools.wraps(own_call)
     def __call__(self, *args, **named):
-        if named or not device_code(self.mod):
+        if named or not has_kernels(self):
             return own_call(self, *args, **named)
         return self["main"](*args)
 
-    tvm.runtime.Executable.__getitem__ = __getitem__
-    tvm.runtime.Executable.__call__ = __call__
+    @functools.wraps(own_compile)
+    def compile(mod, target=None, **named):
+        library = own_compile(mod, target, **named)
+        if type(library) is kind:
+            library._hetlab_built = mod, target, named
+        return library
+
+    kind.__getitem__, kind.__call__, tvm.compile = __getitem__, __call__, compile

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetlab.vgpu.device import Origin, device
-from hetlab.vgpu.frontends.nvrtc import compile_cuda_cpp, demangle_variable
+from hetlab.vgpu.frontends.nvrtc import compile_cuda_cpp, variable_names
 from hetlab.vgpu.frontends.tvm_headers import HEADERS
 from hetlab.vgpu.launch import ArrayArg, Kernel
 from hetlab.vgpu.uninitialised import written
@@ -40,11 +40,14 @@ class Parameter:
     size : callable or None
         Bytes of the buffer, from the kernel's scalars by name; its answer is None when
         they do not say.
+    stored : bool
+        Whether the kernel writes the buffer.
     """
 
     name: str
     itemsize: int = 0
     size: Callable[[dict], int | None] | None = None
+    stored: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,9 @@ class KernelFacts:
 class Call:
     """One call of a TVM function: the arrays it was given, and the device memory it uses."""
 
-    def __init__(self, given=()) -> None:
+    def __init__(self, given=(), *, tracks: bool = True, options: tuple[str, ...] = ()) -> None:
+        self.options = options  # of NVRTC
+        self.tracks = tracks  # it sees workspace from its allocation on
         self.given = {array.__array_interface__["data"][0]: array for array in given if array.size}
         self.failure: BaseException | None = None
         self._bases: dict[int, tuple[int, int]] = {}  # host address -> device address, size
@@ -85,7 +90,7 @@ class Call:
             base = memory.adopt(np.frombuffer(window, np.uint8), name)
             found = memory.find(base)
             found.itemsize = itemsize
-            if self.given:
+            if self.tracks:
                 found.written = np.zeros(nbytes, np.bool_)
         self._bases[address] = base, array.nbytes if array is not None else nbytes
         return base, array
@@ -106,9 +111,9 @@ _calls = _Calls()
 
 
 @contextmanager
-def calling(given=()):
-    """Launches inside belong to one call, whose arrays are known."""
-    call = Call(given)
+def calling(given=(), **named):
+    """Launches inside belong to one call, whose arrays are known; the arguments are `Call`'s."""
+    call = Call(given, **named)
     _calls.stack.append(call)
     try:
         yield call
@@ -144,32 +149,30 @@ class DeviceCode:
         self.source = source
         self.kernels = {facts.name: facts for facts in kernels}
         self.file = f"{next(iter(self.kernels), 'tvm')}.cu"
+        self._ready: dict[tuple, Kernel] = {}
 
-    @functools.cached_property
-    def ptx(self) -> str:
+    def ptx(self, options: tuple[str, ...] = ()) -> str:
         """The module, compiled at the first launch."""
-        return compile_cuda_cpp(self.source, "", (), self.file, HEADERS)[0]
+        return compile_cuda_cpp(self.source, "", options, self.file, HEADERS)[0]
 
-    @functools.cache  # noqa: B019 - as long as the module lives
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str, options: tuple[str, ...] = ()) -> Kernel:
         """A kernel, ready to run."""
-        return Kernel(self.ptx, name)
+        if (name, options) not in self._ready:
+            self._ready[name, options] = Kernel(self.ptx(options), name)
+        return self._ready[name, options]
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str, options: tuple[str, ...] = ()) -> Origin:
         """Where a kernel came from, for its report."""
+        ptx = self.ptx(options)
         return Origin(
             name,
             "TVM",
-            self.ptx,
+            ptx,
             name,
             sources={self.file: self.source},
             home=(self.file, *lines_of(self.source, name)),
-            names=self._names,
+            names=functools.partial(variable_names, ptx),
         )
-
-    def _names(self) -> dict[str, str]:
-        declared = re.findall(r"\.(?:shared|global|const)\b[^;=]*?([\w$]+)\s*(?:\[|;|=)", self.ptx)
-        return {symbol: demangle_variable(symbol) for symbol in declared}
 
     def launch(self, name: str, args) -> None:
         """Start a kernel with what TVM's host code passes: parameters, then launch extents."""
@@ -178,7 +181,7 @@ class DeviceCode:
             if call is not None:
                 self._launch(name, args, call)
             else:
-                with calling() as call:
+                with calling(tracks=False) as call:
                     self._launch(name, args, call)
         except BaseException as cause:
             if call is not None:
@@ -189,9 +192,7 @@ class DeviceCode:
         facts = self.kernels[name]
         values, extents = args[: len(facts.parameters)], args[len(facts.parameters) :]
         launch = dict(zip(facts.tags, map(int, extents)))
-        scalars = {
-            p.name: v for p, v in zip(facts.parameters, values) if not p.itemsize
-        }
+        scalars = {p.name: v for p, v in zip(facts.parameters, values) if not p.itemsize}
         passed, arrays = [], []
         for i, (parameter, value) in enumerate(zip(facts.parameters, values)):
             if not parameter.itemsize:
@@ -213,9 +214,9 @@ class DeviceCode:
             arrays.append(
                 ArrayArg(i, parameter.name, base, nbytes, parameter.itemsize, shape, strides)
             )
-        device().launch(
-            self.kernel(name),
-            self.origin(name),
+        raw = device().launch(
+            self.kernel(name, call.options),
+            self.origin(name, call.options),
             [launch.get(f"blockIdx.{axis}", 1) for axis in "xyz"],
             [launch.get(f"threadIdx.{axis}", 1) for axis in "xyz"],
             passed,
@@ -223,6 +224,13 @@ class DeviceCode:
             dynamic_shared=launch.get(_DYNAMIC_SHARED, 0),
             cooperative="tirx.use_cooperative_launch" in facts.tags,
         )
+        if not call.options:
+            # `if (k == 0) C[i] = 0; C[i] += ...`: the optimiser loads C[i] first, and drops what
+            # it read.  So a kernel's own outputs are judged in unoptimised code only.
+            own = {p.name for p in facts.parameters if p.stored}
+            raw.hazards[:] = [
+                h for h in raw.hazards if h.kind != "uninitialised-read" or h.array not in own
+            ]
 
 
 def lines_of(source: str, name: str) -> tuple[int, int]:
