@@ -10,7 +10,7 @@ import sys
 from hetlab.errors import HetlabError, InvalidValue
 from hetlab.vgpu.frontends.tvm_loops import require_bound
 
-__all__ = ["TvmCompileError", "argument_error", "install", "schedule_error"]
+__all__ = ["TvmCompileError", "argument_error", "gist", "install", "schedule_error"]
 
 _SCHEDULE = "make a schedule with sch = tvm.s_tir.Schedule(mod)"
 _TENSOR = "make an array with tvm.runtime.tensor(numpy_array), or pass the NumPy array itself"
@@ -168,7 +168,7 @@ def _in_words(own_build, gpus):
             raise
         except Exception as cause:
             raise TvmCompileError(
-                f"TVM could not compile the module for {gpus[kind]}: {_gist(cause)}",
+                f"TVM could not compile the module for {gpus[kind]}: {gist(cause)}",
                 do="TVM's own text is in the error's __cause__; look at the last change of the "
                 "schedule first.",
             ) from cause
@@ -183,7 +183,8 @@ _SAYS = {
 }
 
 
-def _gist(cause: BaseException) -> str:
+def gist(cause: BaseException) -> str:
+    """The line of one of TVM's errors that says most."""
     text = str(cause).strip()
     for sign, meaning in _SAYS.items():
         if sign in text:
