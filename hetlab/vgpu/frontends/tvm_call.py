@@ -108,10 +108,10 @@ class Operator:
     """
 
     def __init__(
-        self, library, name: str, function, *, virtual: bool, home: int = _CUDA, options=()
+        self, library, name: str, function, *, virtual: bool, home: int = _CUDA, **call
     ) -> None:
         self.library, self.name, self.function, self.virtual = library, name, function, virtual
-        self._home, self._options = home, tuple(options)  # where TVM's host code sees the arrays
+        self._home, self._call = home, call  # where TVM's host code sees the arrays; see `Call`
 
     def __repr__(self) -> str:
         where = "the virtual GPU" if self.virtual else "this machine's GPU"
@@ -135,9 +135,9 @@ class Operator:
     def without_optimisation(self) -> Operator:
         """The same function, its kernels compiled without optimisation."""
         same = self.on_virtual_gpu()
-        debug = ("--device-debug",)
+        call = {**same._call, "options": ("--device-debug",)}
         return Operator(
-            same.library, same.name, same.function, virtual=True, home=same._home, options=debug
+            same.library, same.name, same.function, virtual=True, home=same._home, **call
         )
 
     def __call__(self, *args):
@@ -181,7 +181,7 @@ class Operator:
                     do="Pass np.ascontiguousarray(array), and read the result from that.",
                 )
             passed.append(tvm_ffi.from_dlpack(_Lent(array, self._home)))
-        with calling(given, options=self._options) as call:
+        with calling(given, **self._call) as call:
             try:
                 result = self.function(*passed)
             except Exception:
@@ -268,3 +268,26 @@ def install(tvm, virtual: bool) -> None:
         return library
 
     kind.__getitem__, kind.__call__, tvm.compile = __getitem__, __call__, compile
+    if virtual:
+        _install_machine(tvm.relax.VirtualMachine)
+
+
+def _install_machine(machine: type) -> None:
+    """Let Relax's virtual machine take NumPy arrays where its device is the virtual GPU."""
+    own_init, own_item = machine.__init__, machine.__getitem__
+
+    @functools.wraps(own_init)
+    def __init__(self, rt_mod, device, *args, **named):
+        first = device[0] if isinstance(device, (list, tuple)) else device
+        own_init(self, rt_mod, device, *args, **named)
+        self._hetlab_home = first.dlpack_device_type()
+
+    @functools.wraps(own_item)
+    def __getitem__(self, key):
+        function = own_item(self, key)
+        if getattr(self, "_hetlab_home", None) != _CUDA:
+            return function
+        # Its pool hands memory on from one tensor to the next, written or not.
+        return Operator(self, key, function, virtual=True, tracks=False)
+
+    machine.__init__, machine.__getitem__ = __init__, __getitem__
