@@ -124,12 +124,14 @@ def compile_cuda_cpp(
         flags += list(options)
         coded = [flag.encode() for flag in flags]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(coded), coded)
-        log = b" " * _call(nvrtc.nvrtcGetProgramLogSize(program))
+        # Not b" " * size: for the empty log's single byte that is Python's one and only b" ", and
+        # NVRTC writes a NUL into it; from then on print(1, 2) separates with NULs.
+        log = bytes(_call(nvrtc.nvrtcGetProgramLogSize(program)))
         _call(nvrtc.nvrtcGetProgramLog(program, log))
         text = log.decode(errors="replace").strip("\0 \n")
         if int(status):
             raise _explain(text, source, name)
-        code = b" " * _call(nvrtc.nvrtcGetPTXSize(program))
+        code = bytes(_call(nvrtc.nvrtcGetPTXSize(program)))
         _call(nvrtc.nvrtcGetPTX(program, code))
         entry = _call(nvrtc.nvrtcGetLoweredName(program, name.encode())).decode() if name else ""
         return code.decode().strip("\0"), entry

@@ -72,27 +72,27 @@ class Call:
     def place(self, address: int, name: str, nbytes: int | None, itemsize: int):
         """Device address of host memory, and the array that lies there when it is known."""
         array = self.given.get(address)
-        if array is None:
-            nbytes = _allocated(address) if nbytes is None else nbytes
         held, size = self._bases.get(address, (0, -1))
-        if size >= (array.nbytes if array is not None else nbytes):
+        wanted = nbytes if array is None else array.nbytes
+        if held and (wanted is None or size >= wanted):
             return held, array
+        if wanted is None:
+            wanted = _allocated(address)
         memory = device().memory
-        if held:
-            memory.free(held)
         if array is not None:
             base, known = memory.adopt(array, name), written(array)
-            if known is not None and not known.all():
-                memory.find(base).written = known
-        else:
-            # Workspace that TVM's host code allocated: nobody has written it yet.
-            window = (ctypes.c_uint8 * nbytes).from_address(address)
+        else:  # workspace that TVM's host code allocated: nobody has written it yet
+            window = (ctypes.c_uint8 * wanted).from_address(address)
             base = memory.adopt(np.frombuffer(window, np.uint8), name)
-            found = memory.find(base)
-            found.itemsize = itemsize
-            if self.tracks:
-                found.written = np.zeros(nbytes, np.bool_)
-        self._bases[address] = base, array.nbytes if array is not None else nbytes
+            memory.find(base).itemsize = itemsize
+            known = np.zeros(wanted, np.bool_) if self.tracks else None
+            if held and known is not None:  # a kernel sees more of it than those before
+                known[:size] = memory.written(held, size)
+        if known is not None and not known.all():
+            memory.find(base).written = known
+        if held:
+            memory.free(held)
+        self._bases[address] = base, wanted
         return base, array
 
     def close(self) -> None:
