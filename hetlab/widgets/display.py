@@ -72,6 +72,7 @@ def sources_html(sources) -> str:
             "<pre style='max-height:24em;overflow:auto;margin:2px 0 6px 14px;line-height:1.3'>"
             f"{_safe(source.body)}</pre></details>"
         )
+    parts.append(_warnings(sources.notes))
     return f"<div>{''.join(parts)}</div>"
 
 

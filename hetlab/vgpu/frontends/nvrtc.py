@@ -102,7 +102,7 @@ def compile_cuda_cpp(
     nvrtc = optional("cuda.bindings.nvrtc", "cuda", "compile CUDA C++")
     file = file or f"{re.split('[<(]', name)[0] or 'kernel'}.cu"
     try:
-        given = {known: b"" for known in _BUILT_IN}
+        given = dict.fromkeys(_BUILT_IN, b"")
         given |= {header.encode(): text.encode() for header, text in headers}
         program = _call(
             nvrtc.nvrtcCreateProgram(

@@ -21,11 +21,11 @@ _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode
 
 
 class _Device(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_int), ("index", ctypes.c_int)]  # noqa: RUF012
+    _fields_ = [("type", ctypes.c_int), ("index", ctypes.c_int)]
 
 
 class _DataType(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         ("code", ctypes.c_uint8),
         ("bits", ctypes.c_uint8),
         ("lanes", ctypes.c_uint16),
@@ -33,7 +33,7 @@ class _DataType(ctypes.Structure):
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         ("data", ctypes.c_void_p),
         ("device", _Device),
         ("ndim", ctypes.c_int),
@@ -74,7 +74,9 @@ class _Lent:
         strides = (ctypes.c_int64 * array.ndim)(*(s // array.itemsize for s in array.strides))
         kind = _DataType(*_dlpack_type(array.dtype), 1)
         pointer = array.__array_interface__["data"][0]
-        managed.tensor = _Tensor(pointer, _Device(self.home, 0), array.ndim, kind, shape, strides, 0)
+        managed.tensor = _Tensor(
+            pointer, _Device(self.home, 0), array.ndim, kind, shape, strides, 0
+        )
         managed.deleter = _give_back
         _lent[ctypes.addressof(managed)] = managed, shape, strides, array
         capsule = ctypes.pythonapi.PyCapsule_New

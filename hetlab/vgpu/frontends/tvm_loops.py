@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 
 from hetlab.errors import HetlabError
 
-__all__ = ["Stage", "UnboundLoops", "host_stages", "require_bound", "thread_extents"]
+__all__ = [
+    "Stage",
+    "UnboundLoops",
+    "host_stages",
+    "partly_read",
+    "require_bound",
+    "thread_extents",
+]
 
 _REDUCE = 2  # IterVar.CommReduce: the loop sums, or takes a maximum
 
@@ -34,6 +41,8 @@ class Stage:
         The loops that it sums over, or takes a maximum over.
     parallel : list of str
         The loops that the schedule marks as parallel.
+    scope : str
+        Memory that it writes: "global", "shared" or "local".
     """
 
     name: str
@@ -41,6 +50,7 @@ class Stage:
     extents: list[str] = field(default_factory=list)
     reducing: set[str] = field(default_factory=set)
     parallel: list[str] = field(default_factory=list)
+    scope: str = "global"
 
 
 def _children(node):
@@ -98,6 +108,7 @@ def host_stages(function) -> list[Stage]:
                 stage.loops = [str(loop.loop_var.name) for loop in loops]
                 stage.extents = [str(loop.extent) for loop in loops]
                 stage.parallel, stage.reducing = parallel, stage.reducing | reducing
+                stage.scope = str(node.buffer.scope())
         for child in _children(node):
             visit(child, loops, block, reducing, threaded)
 
@@ -121,6 +132,31 @@ def thread_extents(function) -> dict[str, str]:
 
     visit(function.body)
     return found
+
+
+def partly_read(function) -> list[str]:
+    """Sentences about inputs of which the function reads only a part, as the loops stand."""
+    from tvm import s_tir, tirx
+
+    if not isinstance(function.body, s_tir.SBlockRealize):
+        return []
+    params = {p: p for p in function.params}
+    reads, _ = s_tir.analysis.get_sblock_read_write_region(function.body.block, params)
+    told = []
+    for region in reads:
+        shape = list(region.source.shape)
+        bounds = [value for r in region.region for value in (r.min, r.extent)]
+        if not all(isinstance(value, tirx.IntImm) for value in (*shape, *bounds)):
+            continue  # a symbolic shape
+        ranges = [(int(r.min), int(r.min) + int(r.extent)) for r in region.region]
+        if any(part != (0, int(n)) for part, n in zip(ranges, shape)):
+            index = ", ".join(f"{first}:{end}" for first, end in ranges)
+            whole = tuple(map(int, shape))
+            told.append(
+                f"Of {region.source.name} only {region.source.name}[{index}] of shape "
+                f"{whole} is read."
+            )
+    return told
 
 
 def require_bound(module, gpu: str = "CUDA") -> None:
@@ -172,6 +208,12 @@ def _error(function: str, stages: list[Stage], gpu: str) -> UnboundLoops:
 
 def _advice(stage: Stage) -> str:
     free = [loop for loop in stage.loops if loop not in stage.reducing]
+    if stage.scope.split(".")[0] in ("shared", "local") and not stage.parallel:
+        return (
+            f"It fills {stage.scope} memory, which exists only inside a kernel: move it there with "
+            f"sch.compute_at({stage.name!r}, loop), or reverse_compute_at when it comes after, "
+            "where loop is one of the kernel's; then bind its loops to threadIdx.x."
+        )
     if not stage.loops:
         return f"Bind one: sch.bind(sch.add_unit_loop({stage.name!r}), 'threadIdx.x')."
     get = f"{', '.join(stage.loops)}{',' * (len(stage.loops) == 1)} = sch.get_loops({stage.name!r})"

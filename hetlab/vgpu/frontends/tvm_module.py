@@ -235,7 +235,9 @@ class DeviceCode:
 
 def lines_of(source: str, name: str) -> tuple[int, int]:
     """First and last line of a kernel's definition in generated CUDA source."""
-    head = re.search(rf"^extern \"C\" __global__[^;{{]*\b{re.escape(name)}\([^;{{]*\{{", source, re.M)
+    head = re.search(
+        rf"^extern \"C\" __global__[^;{{]*\b{re.escape(name)}\([^;{{]*\{{", source, re.M
+    )
     if not head:
         return 1, source.count("\n") + 1
     end = source.find("\n}", head.end())

@@ -7,7 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hetlab.errors import HetlabError, InvalidValue, UnknownName, optional
-from hetlab.vgpu.frontends.tvm_loops import UnboundLoops, require_bound, thread_extents
+from hetlab.vgpu.frontends.tvm_loops import (
+    UnboundLoops,
+    partly_read,
+    require_bound,
+    thread_extents,
+)
 
 __all__ = ["Sources", "TargetSource", "sources"]
 
@@ -80,10 +85,16 @@ class Sources(Mapping):
     """The same operator for several targets: ``sources["CUDA"]``, in any case.
 
     ``print(sources["CUDA"])`` prints the kernels, ``sources["CUDA"].text`` is everything.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        What is odd about the operator: an input of which it reads only a part.
     """
 
-    def __init__(self, found) -> None:
+    def __init__(self, found, notes=()) -> None:
         self._found = {source.target: source for source in found}
+        self.notes = tuple(notes)
 
     def __getitem__(self, target: str) -> TargetSource:
         for name, source in self._found.items():
@@ -110,6 +121,7 @@ class Sources(Mapping):
             told += [f"    {line[:96]}" for line in lines[:6]]
             if len(lines) > 6:
                 told.append(f"    ... print(sources[{source.target!r}]) shows all")
+        told += self.notes
         return "\n".join(told)
 
 
@@ -144,7 +156,8 @@ def sources(mod) -> Sources:
     found = [_for_cpu(tvm, mod, bound)]
     kinds = {"CUDA": "cuda", "OpenCL": "opencl", "Metal": "metal", "WebGPU": "webgpu"}
     found += [_for_gpu(tvm, mod, bound, name, kind) for name, kind in kinds.items()]
-    return Sources(found)
+    notes = [note for _, function in mod.functions_items() for note in partly_read(function)]
+    return Sources(found, notes)
 
 
 def _loops_in_llvm(text: str) -> str:

@@ -74,7 +74,7 @@ def argument_error(text: str, args) -> HetlabError | None:
     names = re.findall(r"(\w+): ", declared[1]) if declared else []
     name = told["what"] or (names[int(told["at"])] if int(told["at"]) < len(names) else "argument")
     if not hasattr(value, "shape"):
-        return InvalidValue(name, f"an array ({wanted or 'Tensor'})", value, where=signature)
+        return InvalidValue(name, "an array or a tensor", value, where=signature)
     shape, kind, do = tuple(value.shape), str(value.dtype), ""
     if part == "dtype":
         got, rule = kind, f"of type {wanted}"
@@ -86,8 +86,9 @@ def argument_error(text: str, args) -> HetlabError | None:
         got, rule = str(value.device), f"on the device {wanted}"
         do = "Compile for the device where the data are: target='llvm' is the CPU."
     else:
-        got = f"shape {shape}"
-        rule = f"of {wanted} dimensions" if part == "ndim" else f"such that {part} is {wanted}"
+        got, rule = f"shape {shape}", f"of {wanted} dimensions"
+        if part != "ndim":
+            name, rule = f"{name}.{part}", wanted
     error = InvalidValue(name, rule, value, where=signature, do=do)
     error.what = f"{name} must be {rule}, got {got}"
     return error
