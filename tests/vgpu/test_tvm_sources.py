@@ -97,7 +97,7 @@ def passes(*chosen):
 
 
 def test_a_fused_relax_model_is_right_and_moves_fewer_bytes():
-    """conv + bn + relu through Relax's virtual machine: on the CPU, and kernel by kernel counted."""
+    """conv + bn + relu through Relax's virtual machine, on the CPU and on the virtual GPU."""
     (x, w), four = kit.inputs([(1, 4, 9, 11), (6, 4, 3, 3)]), kit.inputs([(6,)] * 4, seed=3)
     gamma, beta, mean, var = (v + 1 for v in four)
     padded = np.pad(x[0], ((0, 0), (1, 1), (1, 1)))

@@ -50,7 +50,7 @@ def test_one_stage_left_on_the_host_is_found():
     sch.bind(i, "blockIdx.x")
     sch.bind(j, "threadIdx.x")
     assert [stage.name for stage in host_stages(sch.mod["main"])] == ["top", "E", "total"]
-    with pytest.raises(UnboundLoops, match="stage top of main.*nor does E or total"):
+    with pytest.raises(UnboundLoops, match=r"stage top of main.*nor does E or total"):
         tvm.compile(sch.mod, target="cuda")
 
 

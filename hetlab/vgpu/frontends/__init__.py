@@ -81,7 +81,7 @@ def on_virtual_gpu(launch: Callable) -> Callable:
 
 def advice(launch: Callable) -> str:
     """What to do when a launch ran nothing on the virtual GPU."""
-    if _kind(launch) == "tvm_ffi":
+    if _kind(launch) == "tvm_ffi" or type(launch).__name__ == "NativeFunction":
         return (
             "This TVM function runs on the CPU: bind the loops of its schedule to blocks and "
             "threads, and compile it with tvm.compile(mod, target='cuda')."

@@ -190,7 +190,7 @@ def _itemsize(buffer) -> int:
 
 
 def _nbytes(buffers, scalars, values) -> int | None:
-    """Size of the largest of some buffers, given the kernel's scalars; None when they do not say."""
+    """Size of the largest of some buffers, from the kernel's scalars; None when unknown."""
     import tvm_ffi
     from tvm import sym, tirx
 

@@ -6,92 +6,18 @@ a copy; the launches inside find them again by their addresses.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 
 import numpy as np
 
 from hetlab.errors import HetlabError, InvalidValue
+from hetlab.vgpu.frontends.tvm_lend import CUDA, Lent, host_array
 from hetlab.vgpu.frontends.tvm_module import calling
 
-__all__ = ["Operator", "install"]
+__all__ = ["NativeFunction", "Operator", "install"]
 
-_CUDA = 2  # kDLCUDA of DLPack
-_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode
-
-
-class _Device(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_int), ("index", ctypes.c_int)]
-
-
-class _DataType(ctypes.Structure):
-    _fields_ = [
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-    ]
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device", _Device),
-        ("ndim", ctypes.c_int),
-        ("dtype", _DataType),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("offset", ctypes.c_uint64),
-    ]
-
-
-class _Managed(ctypes.Structure):
-    """DLPack's DLManagedTensor."""
-
-
-_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
-_Managed._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
-
-_lent: dict[int, tuple] = {}
-
-
-@_Deleter
-def _give_back(managed) -> None:
-    _lent.pop(ctypes.addressof(managed.contents), None)
-
-
-class _Lent:
-    """A host array that says, in DLPack's words, that it lies on a device of some kind."""
-
-    def __init__(self, array: np.ndarray, home: int) -> None:
-        self.array, self.home = array, home
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.home, 0
-
-    def __dlpack__(self, **_):
-        array, managed = self.array, _Managed()
-        shape = (ctypes.c_int64 * array.ndim)(*array.shape)
-        strides = (ctypes.c_int64 * array.ndim)(*(s // array.itemsize for s in array.strides))
-        kind = _DataType(*_dlpack_type(array.dtype), 1)
-        pointer = array.__array_interface__["data"][0]
-        managed.tensor = _Tensor(
-            pointer, _Device(self.home, 0), array.ndim, kind, shape, strides, 0
-        )
-        managed.deleter = _give_back
-        _lent[ctypes.addressof(managed)] = managed, shape, strides, array
-        capsule = ctypes.pythonapi.PyCapsule_New
-        capsule.restype = ctypes.py_object
-        capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return capsule(ctypes.addressof(managed), b"dltensor", None)
-
-
-def _dlpack_type(dtype: np.dtype) -> tuple[int, int]:
-    if dtype.name == "bfloat16":
-        return 4, 16
-    code = _CODES.get(dtype.kind)
-    if code is None or dtype.hasobject:
-        raise InvalidValue("array", "an array of numbers that TVM knows", dtype)
-    return code, 8 * dtype.itemsize
+ALIGNMENT = 64
+"""Bytes to which TVM's code for the CPU takes every array to be aligned (kAllocAlignment)."""
 
 
 class Operator:
@@ -110,7 +36,7 @@ class Operator:
     """
 
     def __init__(
-        self, library, name: str, function, *, virtual: bool, home: int = _CUDA, **call
+        self, library, name: str, function, *, virtual: bool, home: int = CUDA, **call
     ) -> None:
         self.library, self.name, self.function, self.virtual = library, name, function, virtual
         self._home, self._call = home, call  # where TVM's host code sees the arrays; see `Call`
@@ -150,17 +76,7 @@ class Operator:
         InvalidValue
             When an argument is not what the function was compiled for.
         """
-        from hetlab.vgpu.frontends.tvm_words import argument_error
-
-        try:
-            return self._on_virtual(args) if self.virtual else self._on_real(args)
-        except HetlabError:
-            raise
-        except Exception as cause:
-            told = argument_error(str(cause), args)
-            if told is None:
-                raise
-            raise told from cause
+        return _told(self._on_virtual if self.virtual else self._on_real, args)
 
     def _on_virtual(self, args):
         import tvm_ffi
@@ -182,7 +98,7 @@ class Operator:
                     f"strides {array.strides} of shape {array.shape}",
                     do="Pass np.ascontiguousarray(array), and read the result from that.",
                 )
-            passed.append(tvm_ffi.from_dlpack(_Lent(array, self._home)))
+            passed.append(tvm_ffi.from_dlpack(Lent(array, self._home)))
         with calling(given, **self._call) as call:
             try:
                 result = self.function(*passed)
@@ -210,29 +126,61 @@ class Operator:
         return result
 
 
-def host_array(value) -> np.ndarray | None:
-    """The memory of an array argument as a NumPy array; None for what has none on the host."""
-    if isinstance(value, np.ndarray):
-        return value
-    if not hasattr(value, "__dlpack_device__"):
-        return None
-    from hetlab.vgpu.frontends.tvm_adapter import on_host
+class NativeFunction:
+    """A function of a TVM library for the CPU, safe to call with NumPy arrays.
 
-    if not on_host(value.__dlpack_device__()[0]):
-        return None
-    if not callable(getattr(value, "data_ptr", None)):
-        return np.from_dlpack(value)
-    dtype = np.dtype(_STANDS_FOR.get(str(value.dtype).removeprefix("torch."), str(value.dtype)))
-    shape = tuple(map(int, value.shape))
-    count = int(np.prod(shape, dtype=np.int64))
-    if not count:
-        return np.empty(shape, dtype)
-    window = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(value.data_ptr())
-    return np.frombuffer(window, dtype).reshape(shape)
+    TVM's code loads whole vectors from addresses that it takes to be multiples of 64,
+    and the process dies where one is not.  NumPy promises 16.  So an array that lies
+    otherwise is copied before the call, and back after it; TVM's own tensors never are.
+    """
+
+    def __init__(self, name: str, function) -> None:
+        self.name, self.function = name, function
+
+    def __repr__(self) -> str:
+        return f"<TVM function {self.name!r} for the CPU>"
+
+    def __getattr__(self, name: str):
+        if name.startswith("__") or name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __call__(self, *args):
+        """Run the function; arrays that it writes are changed in place."""
+        return _told(self._run, args)
+
+    def _run(self, args):
+        import tvm
+
+        moved = {
+            i: tvm.runtime.tensor(value)
+            for i, value in enumerate(args)
+            if isinstance(value, np.ndarray) and value.flags.c_contiguous and not _fits(value)
+        }
+        result = self.function(*(moved.get(i, value) for i, value in enumerate(args)))
+        for i, tensor in moved.items():
+            if args[i].flags.writeable:
+                args[i][...] = tensor.numpy()
+        return result
 
 
-# Types that NumPy lacks; to the virtual GPU an element is its bytes.
-_STANDS_FOR = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+def _fits(array: np.ndarray) -> bool:
+    return array.flags.writeable and array.__array_interface__["data"][0] % ALIGNMENT == 0
+
+
+def _told(run, args):
+    """Call, with TVM's complaints about arguments in words."""
+    from hetlab.vgpu.frontends.tvm_words import argument_error
+
+    try:
+        return run(args)
+    except HetlabError:
+        raise
+    except Exception as cause:
+        told = argument_error(str(cause), args)
+        if told is None:
+            raise
+        raise told from cause
 
 
 def install(tvm, virtual: bool) -> None:
@@ -252,15 +200,14 @@ def install(tvm, virtual: bool) -> None:
     @functools.wraps(own_item)
     def __getitem__(self, name):
         function = own_item(self, name)
-        if not has_kernels(self):
-            return function
-        return Operator(self, name, function, virtual=virtual)
+        if has_kernels(self):
+            return Operator(self, name, function, virtual=virtual)
+        native = self.mod.kind == "llvm" and not self.mod.imports
+        return NativeFunction(name, function) if native else function
 
     @functools.wraps(own_call)
     def __call__(self, *args, **named):
-        if named or not has_kernels(self):
-            return own_call(self, *args, **named)
-        return self["main"](*args)
+        return own_call(self, *args, **named) if named else self["main"](*args)
 
     @functools.wraps(own_compile)
     def compile(mod, target=None, **named):
@@ -270,12 +217,11 @@ def install(tvm, virtual: bool) -> None:
         return library
 
     kind.__getitem__, kind.__call__, tvm.compile = __getitem__, __call__, compile
-    if virtual:
-        _install_machine(tvm.relax.VirtualMachine)
+    _install_machine(tvm.relax.VirtualMachine, virtual)
 
 
-def _install_machine(machine: type) -> None:
-    """Let Relax's virtual machine take NumPy arrays where its device is the virtual GPU."""
+def _install_machine(machine: type, virtual: bool) -> None:
+    """Let Relax's virtual machine take NumPy arrays on the CPU and the virtual GPU."""
     own_init, own_item = machine.__init__, machine.__getitem__
 
     @functools.wraps(own_init)
@@ -287,9 +233,10 @@ def _install_machine(machine: type) -> None:
     @functools.wraps(own_item)
     def __getitem__(self, key):
         function = own_item(self, key)
-        if getattr(self, "_hetlab_home", None) != _CUDA:
-            return function
-        # Its pool hands memory on from one tensor to the next, written or not.
-        return Operator(self, key, function, virtual=True, tracks=False)
+        home = getattr(self, "_hetlab_home", None)
+        if home == CUDA and virtual:
+            # Its pool hands memory on from one tensor to the next, written or not.
+            return Operator(self, key, function, virtual=True, tracks=False)
+        return NativeFunction(key, function) if home == 1 else function
 
     machine.__init__, machine.__getitem__ = __init__, __getitem__

@@ -31,9 +31,10 @@ MOVED = {
     "tvm.arith": "tvm.arith is now tvm.sym",
     "te.create_schedule": (
         "te.create_schedule is gone, and with it s[C].tile and s[C].bind: build the function with "
-        f"te.create_prim_func([A, B, C]), put it into tvm.IRModule({{'main': function}}), {_SCHEDULE}"
+        "te.create_prim_func([A, B, C]), put it into tvm.IRModule({'main': function}), and "
+        f"{_SCHEDULE}"
     ),
-    "te.thread_axis": "te.thread_axis is gone: bind a loop by name, as in sch.bind(i, 'blockIdx.x')",
+    "te.thread_axis": "te.thread_axis is gone: name the axis, as in sch.bind(i, 'blockIdx.x')",
     "te.Schedule": f"te.Schedule is gone: {_SCHEDULE}",
     "target.cuda": "tvm.target.cuda() is gone: write tvm.target.Target('cuda')",
     "target.create": "tvm.target.create is gone: write tvm.target.Target('cuda')",
