@@ -67,9 +67,8 @@ _STYLE = """<style>
 .hetlab-map { font: 13px/1.4 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 960px;
   color: var(--jp-ui-font-color1, inherit); }
 .hetlab-map h4 { margin: 10px 0 4px; font-size: 13px; font-weight: 600; }
-.hetlab-map ol { display: flex; flex-wrap: wrap; gap: 8px; list-style: none;
-  margin: 0; padding: 0; }
-.hetlab-map li { width: 172px; box-sizing: border-box; margin: 0; padding: 8px 10px;
+.hetlab-map .row { display: flex; flex-wrap: wrap; gap: 8px; }
+.hetlab-map .card { width: 172px; box-sizing: border-box; margin: 0; padding: 8px 10px;
   border-radius: 6px; border: 1px solid var(--jp-border-color2, #8888);
   border-left: 4px solid var(--state); }
 .hetlab-map a { color: var(--jp-content-link-color, inherit); font-weight: 600;
@@ -85,9 +84,9 @@ def map_html(stages: Sequence[Stage], note: str = "") -> str:
     rows = [_STYLE, '<div class="hetlab-map" role="region" aria-label="The map of the course">']
     rows.append(f"<p><b>{html.escape(next_step(stages))}</b></p>")
     for part, group in itertools.groupby(stages, key=lambda s: s.part):
-        rows.append(f"<h4>{html.escape(part)}</h4><ol>")
+        rows.append(f'<h4>{html.escape(part)}</h4><div class="row" role="list">')
         rows += [_card(stage) for stage in group]
-        rows.append("</ol>")
+        rows.append("</div>")
     earned, of = sum(s.points for s in stages), sum(s.of for s in stages)
     rows.append(f"<p>{earned} of {of} points. {html.escape(note)}</p></div>")
     return "".join(rows)
@@ -100,10 +99,10 @@ def _card(stage: Stage) -> str:
     points = f"{stage.points} of {stage.of} points"
     extra = " · extra" if stage.stretch else ""
     return (
-        f'<li style="--state:{colour}"><a href="lessons/{file}">{number} '
+        f'<div class="card" role="listitem" style="--state:{colour}"><a href="lessons/{file}">{number} '
         f"{html.escape(stage.title)}</a>"
         f'<meter min="0" max="{stage.of or 1}" value="{stage.points}"'
         f' aria-label="{points}"></meter>'
         f"<small>{mark} {points}</small><small>{stage.minutes} min{extra} · "
-        f'<a href="exercises/{file}">exercises</a></small></li>'
+        f'<a href="exercises/{file}">exercises</a></small></div>'
     )

@@ -69,4 +69,4 @@ def test_words_stand_beside_colours():
 def test_progress_says_the_next_step(mini, monkeypatch):
     monkeypatch.setenv("HETLAB_TRACK", str(mini.root))
     assert "Next: 01_first, about 10 minutes." in repr(progress(mini))
-    assert progress(mini)._repr_html_().count("<li") == 2
+    assert progress(mini)._repr_html_().count('class="card"') == 2
