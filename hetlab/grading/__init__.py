@@ -1,26 +1,33 @@
 """Tasks, checks and verdicts.  This floor knows nothing of notebooks or tracks."""
 
 from .agree import Agreement, Difference, close, exact
-from .criteria import Correct, Faster
+from .criteria import Correct
 from .judge import fits, judge
+from .kernels import Clean, Within
+from .launched import HostKernel, Launched
 from .mutants import mutants
+from .speed import Faster
 from .submission import Outcome, Submission, open_submission
-from .task import Case, Criterion, Task, Trial, Wrong
+from .task import Case, Criterion, Task, Trial, Wrong, unseen
 from .verdict import Finding, Verdict
 
 __all__ = [
     "Agreement",
     "Case",
+    "Clean",
     "Correct",
     "Criterion",
     "Difference",
     "Faster",
     "Finding",
+    "HostKernel",
+    "Launched",
     "Outcome",
     "Submission",
     "Task",
     "Trial",
     "Verdict",
+    "Within",
     "Wrong",
     "close",
     "exact",
@@ -28,4 +35,5 @@ __all__ = [
     "judge",
     "mutants",
     "open_submission",
+    "unseen",
 ]

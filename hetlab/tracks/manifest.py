@@ -43,6 +43,8 @@ class Lesson:
     minutes : int
         The time a learner needs.
     kind : {"core", "stretch"}
+    part : str
+        The part of the course that it belongs to, for the map.
     after : tuple of str
         Lessons that come before this one.
     devices, platforms : tuple of str
@@ -63,6 +65,7 @@ class Lesson:
     title: str
     minutes: int
     kind: str
+    part: str
     after: tuple[str, ...]
     devices: tuple[str, ...]
     platforms: tuple[str, ...]
@@ -89,10 +92,18 @@ class Lesson:
 
     @property
     def checks(self) -> Path:
-        """The checks: the authored file, or the public part of it in a release."""
-        authored = self.root / "solutions" / "checks" / f"{self.id}.py"
-        public = self.root / "checks" / f"{self.id}.py"
-        return public if public.exists() and not authored.exists() else authored
+        """The checks: the authored file or folder, or the public part of it in a release."""
+        places = [self.root / "solutions" / "checks", self.root / "checks"]
+        ways = [p / name for p in places for name in (f"{self.id}.py", self.id)]
+        return next((way for way in ways if way.exists()), ways[0])
+
+    @property
+    def check_files(self) -> tuple[Path, ...]:
+        """The files of the checks in the order of their names; none when there are no checks."""
+        checks = self.checks
+        if checks.is_dir():
+            return tuple(sorted(checks.glob("*.py")))
+        return (checks,) if checks.is_file() else ()
 
 
 @dataclass(frozen=True)
@@ -269,6 +280,7 @@ def _lesson(entry: Fields, root: Path, track: str) -> Lesson:
         title=entry.text("title"),
         minutes=entry.number("minutes", at_least=1),
         kind=entry.text("kind", "core", among=("core", "stretch")),
+        part=entry.text("part", "Lessons"),
         after=entry.texts("after"),
         devices=entry.texts("devices", ("cpu",)),
         platforms=entry.texts(
