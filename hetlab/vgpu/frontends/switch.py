@@ -6,6 +6,8 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hetlab.errors import HetlabError
@@ -28,37 +30,69 @@ class Switch:
 
 
 class _OnImport(importlib.abc.MetaPathFinder):
-    """Installs the adapter at the end of the first import of ``numba.cuda``."""
+    """Installs an adapter at the end of the first import of its framework."""
+
+    def __init__(self, module: str, install: Callable[[], None]) -> None:
+        self.module, self.install, self.asking = module, install, False
 
     def find_spec(self, name, path, target=None):
-        if name != "numba.cuda":
+        if name != self.module or self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self.asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asking = False
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
         def then_install(module) -> None:
             execute(module)
-            _install()
+            if self in sys.meta_path:  # it stays there until then: some only ask for the spec
+                sys.meta_path.remove(self)
+                self.install()
 
         spec.loader.exec_module = then_install
         return spec
 
 
-def _install() -> None:
+def _numba() -> None:
     from hetlab.vgpu.frontends import numba_cuda
 
     numba_cuda.install()
 
 
-def use_virtual_gpu() -> Switch:
-    """Run ``numba.cuda`` programs on the virtual GPU, where there is no real one.
+def _triton() -> None:
+    """Install Triton's adapter; one that does not fit says so, and breaks no import."""
+    from hetlab.vgpu.frontends import triton_adapter
 
-    It may be called at any time: before or after ``from numba import cuda``, and more
-    than once.  On a machine with a GPU nothing changes: launches go to the GPU, and
-    ``hetlab.profile`` still uses the virtual one.
+    try:
+        triton_adapter.install()
+    except (AttributeError, ImportError) as cause:
+        from importlib import metadata
+
+        warnings.warn(
+            f"Triton {metadata.version('triton')} is not one that hetlab can run on the virtual "
+            f"GPU ({type(cause).__name__}: {cause}). Install the version in constraints.txt.",
+            stacklevel=2,
+        )
+
+
+def _follow(module: str, install: Callable[[], None]) -> None:
+    """Install an adapter now, or at the end of its framework's import."""
+    if module in sys.modules:
+        install()
+    elif not any(isinstance(f, _OnImport) and f.module == module for f in sys.meta_path):
+        sys.meta_path.insert(0, _OnImport(module, install))
+
+
+def use_virtual_gpu() -> Switch:
+    """Run ``numba.cuda`` and Triton programs on the virtual GPU, where there is no real one.
+
+    It may be called at any time: before or after ``from numba import cuda`` and ``import
+    triton``, and more than once.  On a machine with a GPU nothing changes: launches go to
+    the GPU, and ``hetlab.profile`` still uses the virtual one.
 
     Returns
     -------
@@ -68,8 +102,8 @@ def use_virtual_gpu() -> Switch:
     Raises
     ------
     HetlabError
-        When Numba's simulator is loaded already, which replaces ``numba.cuda`` as a
-        whole.
+        When Numba's simulator or Triton's interpreter is loaded already: each replaces
+        its language as a whole.
     """
     reason = real_gpu()
     if reason is None:
@@ -79,6 +113,9 @@ def use_virtual_gpu() -> Switch:
             False,
         )
     text = f"Kernels run on the virtual GPU ({reason})."
+    if "triton" not in sys.modules:
+        os.environ.pop("TRITON_INTERPRET", None)  # chosen at the import that is still to come
+    _follow("triton", _triton)
     loaded = sys.modules.get("numba.cuda")
     if loaded is None:
         # The simulator is chosen by this variable, at the import that is still to come.
@@ -91,13 +128,10 @@ def use_virtual_gpu() -> Switch:
             )
         if "numba" in sys.modules:
             sys.modules["numba"].config.ENABLE_CUDASIM = 0
-        if not any(isinstance(finder, _OnImport) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _OnImport())
-        return Switch(text, True)
-    if loaded.config.ENABLE_CUDASIM:
+    elif loaded.config.ENABLE_CUDASIM:
         raise HetlabError(
             "Numba's own simulator is loaded in this process (NUMBA_ENABLE_CUDASIM=1)",
             do="Restart the kernel, without that variable or with hetlab loaded first.",
         )
-    _install()
+    _follow("numba.cuda", _numba)
     return Switch(text, True)
