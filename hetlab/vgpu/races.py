@@ -24,18 +24,17 @@ import numpy as np
 from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
-__all__ = ["MAX_CLOCK", "MAX_SITES", "RaceDetector"]
+__all__ = ["MAX_CLOCK", "MAX_SITES", "THREAD_BITS", "Access", "RaceDetector"]
 
 i8 = np.int64
 
 # a shadow word: thread + 1 in the upper 32 bits, then the site, then the clock
 _SITE_BITS, _CLOCK_BITS = 13, 18
-_THREAD = _SITE_BITS + _CLOCK_BITS
+THREAD_BITS = _SITE_BITS + _CLOCK_BITS
 _CLOCK = (1 << _CLOCK_BITS) - 1
 _SITE = (1 << _SITE_BITS) - 1
 MAX_CLOCK = _CLOCK - 8
 MAX_SITES = _SITE
-_KEEP = 48  # accesses that wait for a check before a check is made anyway
 
 
 class _Shadow:
@@ -60,7 +59,7 @@ class _Shadow:
 
 
 @dataclass(slots=True)
-class _Access:
+class Access:
     batch: object
     site: object
     at: Addresses
@@ -85,10 +84,13 @@ class RaceDetector:
         log2 of the bytes of a granule: the smallest access to this space in the kernel.
     """
 
+    KEEP = 48
+    """Accesses that wait for a check before a check is made anyway."""
+
     def __init__(self, run, space: str, shift: int) -> None:
         self.run, self.space, self.shift = run, space, shift
         self.shadows: dict = {}
-        self.log: list[_Access] = []
+        self.log: list[Access] = []
         self.stores = False
         self.mixed = False  # readers of the current interval are in the shadow
         self.atomic = np.array([s.atomic for s in run.sites] or [False])
@@ -109,10 +111,10 @@ class RaceDetector:
     def note(self, batch, site, at, offset, key, base, values=None, before=None) -> None:
         """Remember an access; it is checked at the next barrier, or when many have gathered."""
         self.log.append(
-            _Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
+            Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
         )
         self.stores |= site.stores
-        if len(self.log) >= _KEEP:
+        if len(self.log) >= self.KEEP:
             self.check()
 
     def interval_ends(self) -> None:
@@ -143,11 +145,15 @@ class RaceDetector:
         self.stores = False
 
     # -- one access
-    def _places(self, a: _Access):
+    def _shadow_of(self, a: Access):
+        """The shadow of the memory that an access is to, and its addresses there."""
+        return self.shadow(a.key, a.key.nbytes), a.at
+
+    def _places(self, a: Access):
         """The shadow and, for each granule of the access, where its words are."""
-        shadow = self.shadow(a.key, len(a.batch.memory.shared) if a.key is None else a.key.nbytes)
+        shadow, at = self._shadow_of(a)
         n = max(a.site.size >> self.shift, 1)
-        first = a.at.index(a.base, self.shift, a.offset)
+        first = at.index(a.base, self.shift, a.offset)
         if isinstance(first, int):
             first = np.full(a.at.lanes.n, first)
         for j in range(n):
@@ -158,18 +164,18 @@ class RaceDetector:
             else:
                 yield shadow, first + j
 
-    def _me(self, a: _Access):
+    def _me(self, a: Access):
         lanes, batch = a.at.lanes, a.batch
         code = lanes.memo.get("code")
         if code is None or code[0] != batch.serial:
-            code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << _THREAD)
+            code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << THREAD_BITS)
         return code[1] + ((a.site.id << _CLOCK_BITS) + lanes.of_slots(a.clock))
 
-    def _others(self, a: _Access, me, old):
+    def _others(self, a: Access, me, old):
         """Indices where `old` is an unordered access of another thread; None if nowhere."""
         if not old.any():
             return None
-        other = ((old ^ me) >> _THREAD != 0) & (old != 0)
+        other = ((old ^ me) >> THREAD_BITS != 0) & (old != 0)
         if self.space == "shared":
             fence = a.fence
             if isinstance(fence, np.ndarray):
@@ -181,7 +187,7 @@ class RaceDetector:
 
     def _unordered(self, a, me, old, at):
         mine, theirs = me[at], old[at]
-        t_me, t_old = (mine >> _THREAD) - 1, (theirs >> _THREAD) - 1
+        t_me, t_old = (mine >> THREAD_BITS) - 1, (theirs >> THREAD_BITS) - 1
         w_me, w_old = t_me >> 5, t_old >> 5
         b_me, b_old = w_me // self.warps_a_block, w_old // self.warps_a_block
         same_block = b_me == b_old
@@ -212,7 +218,7 @@ class RaceDetector:
         at = at[~ordered]
         return at if len(at) else None
 
-    def _load(self, a: _Access, remember: bool) -> None:
+    def _load(self, a: Access, remember: bool) -> None:
         me = self._me(a)
         for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
@@ -227,14 +233,14 @@ class RaceDetector:
                 if lost.any():
                     second[where[lost] if isinstance(where, np.ndarray) else where] = me[lost]
                 elif before.any():
-                    differs = (before ^ me) >> _THREAD != 0
+                    differs = (before ^ me) >> THREAD_BITS != 0
                     differs &= before != 0
                     if differs.any():
                         if isinstance(where, slice):
                             where = np.arange(where.start, where.stop, where.step)
                         second[where[differs]] = before[differs]
 
-    def _store(self, a: _Access) -> None:
+    def _store(self, a: Access) -> None:
         me = self._me(a)
         for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
@@ -278,7 +284,7 @@ class RaceDetector:
         order = np.argsort(where, kind="stable")
         winner = order[np.searchsorted(where[order], where[lost], side="right") - 1]
         same = _equal(value[lost], value[winner])
-        warp = ((me[lost] >> _THREAD) - 1) >> 5 == ((now[lost] >> _THREAD) - 1) >> 5
+        warp = ((me[lost] >> THREAD_BITS) - 1) >> 5 == ((now[lost] >> THREAD_BITS) - 1) >> 5
         if (~same).any():
             self._report(a, j, me, now, lost[~same])
         elif (~warp).any():
@@ -292,14 +298,14 @@ class RaceDetector:
             here = bad[sites == number]
             first = self.run.sites[number]
             k = int(here[0])
-            earlier = (int(old[k]) >> _THREAD) - 1
+            earlier = (int(old[k]) >> THREAD_BITS) - 1
             kind = "same-value-store" if same_value else "race"
             where = (self.space, *sorted((number, a.site.id)))
 
             def make(k=k, earlier=earlier, first=first, kind=kind):
                 address = int(a.at.vector()[k]) + a.offset + part
                 array, index = self.run.describe(self.space, a.site, address)
-                later = (int(me[k]) >> _THREAD) - 1
+                later = (int(me[k]) >> THREAD_BITS) - 1
                 threads = [self.run.thread(earlier), self.run.thread(later)]
                 return {
                     "array": array,
