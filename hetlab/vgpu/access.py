@@ -136,14 +136,27 @@ class MemoryPort(Rules):
             a.cache["places"] = found
         return found
 
-    def load_shared(self, site, a: Addresses, offset: int):
-        if not self._shared_ok(site, a, offset):
-            return self._careful("load_shared", site, a, offset, self._in_shared)
+    def _look_shared(self, site, a: Addresses, offset: int) -> None:
+        """Count and check a load from shared memory."""
         if self.count:
             self.run.tally.access("shared", site, a, offset)
         if self.hazards:
             self._check_shared_written(site, a, offset)
             self.shared_races.note(self.batch, site, a, offset, None, 0)
+
+    def rows_shared(self, site, a: Addresses, offset: int):
+        """16 bytes a thread, as rows of four 32-bit words."""
+        if not self._shared_ok(site, a, offset):
+            words = self._careful("load_shared", site, a, offset, self._in_shared)
+            return np.stack([a.lanes.full(w) for w in words], axis=-1)
+        self._look_shared(site, a, offset)
+        index = (self._shared_places(a).vector() + offset) >> 4
+        return self.shared.view("c16").take(index).view("u4").reshape(-1, 4)
+
+    def load_shared(self, site, a: Addresses, offset: int):
+        if not self._shared_ok(site, a, offset):
+            return self._careful("load_shared", site, a, offset, self._in_shared)
+        self._look_shared(site, a, offset)
         index = a.cache.get(site.shift)
         if index is None:
             places = self._shared_places(a)

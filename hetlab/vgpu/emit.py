@@ -46,6 +46,8 @@ class BlockEmitter:
             i = code[at]
             run = plan(code[at:]) if i.op == "mma" and i.mods[-1] != "f16" else None
             if run:  # f16 sums are rounded after each instruction
+                for move in run.moves:
+                    self.instruction(move)
                 self.mma_run(run, i)
             else:
                 self.instruction(i)

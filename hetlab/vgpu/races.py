@@ -24,16 +24,16 @@ import numpy as np
 from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
-__all__ = ["MAX_CLOCK", "MAX_SITES", "THREAD_BITS", "Access", "RaceDetector"]
+__all__ = ["CLOCK_MASK", "MAX_CLOCK", "MAX_SITES", "THREAD_BITS", "Access", "RaceDetector"]
 
 i8 = np.int64
 
 # a shadow word: thread + 1 in the upper 32 bits, then the site, then the clock
 _SITE_BITS, _CLOCK_BITS = 13, 18
 THREAD_BITS = _SITE_BITS + _CLOCK_BITS
-_CLOCK = (1 << _CLOCK_BITS) - 1
+CLOCK_MASK = (1 << _CLOCK_BITS) - 1
 _SITE = (1 << _SITE_BITS) - 1
-MAX_CLOCK = _CLOCK - 8
+MAX_CLOCK = CLOCK_MASK - 8
 MAX_SITES = _SITE
 
 
@@ -55,7 +55,7 @@ class _Shadow:
     def forget_clocks(self) -> None:
         for words in (self.writer, self.reader, self.reader2):
             if words is not None:
-                words &= ~i8(_CLOCK)
+                words &= ~i8(CLOCK_MASK)
 
 
 @dataclass(slots=True)
@@ -173,15 +173,15 @@ class RaceDetector:
 
     def _others(self, a: Access, me, old):
         """Indices where `old` is an unordered access of another thread; None if nowhere."""
-        if not old.any():
+        if not np.count_nonzero(old):
             return None
         other = ((old ^ me) >> THREAD_BITS != 0) & (old != 0)
         if self.space == "shared":
             fence = a.fence
             if isinstance(fence, np.ndarray):
                 fence = fence[a.at.lanes.cta]
-            other &= (old & _CLOCK) >= fence
-        if not other.any():
+            other &= (old & CLOCK_MASK) >= fence
+        if not np.count_nonzero(other):
             return None
         return self._unordered(a, me, old, np.flatnonzero(other))
 
@@ -191,12 +191,12 @@ class RaceDetector:
         w_me, w_old = t_me >> 5, t_old >> 5
         b_me, b_old = w_me // self.warps_a_block, w_old // self.warps_a_block
         same_block = b_me == b_old
-        clock = theirs & _CLOCK
+        clock = theirs & CLOCK_MASK
         fence = a.fence
         if isinstance(fence, np.ndarray):
             fence = fence[a.at.lanes.cta[at]]
         same_warp = w_me == w_old
-        met = same_warp & (clock < (mine & _CLOCK))
+        met = same_warp & (clock < (mine & CLOCK_MASK))
         if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
             met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
         ordered = same_block & ((clock < fence) | met)
@@ -230,7 +230,7 @@ class RaceDetector:
                 before = first[where].copy()
                 first[where] = me
                 lost = first[where] != me  # several threads read one word: keep two of them
-                if lost.any():
+                if np.count_nonzero(lost):
                     second[where[lost] if isinstance(where, np.ndarray) else where] = me[lost]
                 elif before.any():
                     differs = (before ^ me) >> THREAD_BITS != 0
@@ -257,7 +257,7 @@ class RaceDetector:
             if isinstance(where, np.ndarray) and not a.site.atomic:
                 now = shadow.writer[where]
                 lost = now != me
-                if lost.any():
+                if np.count_nonzero(lost):
                     self._collided(a, j, where, me, now, np.flatnonzero(lost))
 
     def _stored_twice(self, a, j, me, old, bad) -> None:

@@ -8,11 +8,9 @@ from there to the next barrier is checked in full.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from hetlab.vgpu.races import THREAD_BITS, Access, RaceDetector
+from hetlab.vgpu.races import CLOCK_MASK, THREAD_BITS, Access, RaceDetector
 
 __all__ = ["SharedRaces"]
 
@@ -37,8 +35,7 @@ class SharedRaces(RaceDetector):
 
     def _shadow_of(self, a: Access):
         memory = a.batch.memory
-        shadow = self.shadow(None, len(memory.shared))
-        return shadow, a.at if self.single else memory._shared_places(a.at)
+        return self.shadow(None, len(memory.shared)), memory._shared_places(a.at)
 
     def _first(self, a: Access) -> Access | None:
         """The access of the first block alone, when it stands for all."""
@@ -47,7 +44,35 @@ class SharedRaces(RaceDetector):
         if isinstance(a.clock, np.ndarray) or isinstance(a.fence, np.ndarray):
             return None
         one = a.at.one()
-        return None if one is None else replace(a, at=one, values=None, before=None)
+        if one is None:
+            return None
+        return Access(a.batch, a.site, one, a.offset, None, 0, None, None, a.clock, a.fence)
+
+    def _places(self, a: Access):
+        """In the first block, all granules of a vector at once: `_me` repeats its threads."""
+        if not self.single:
+            yield from super()._places(a)
+            return
+        memory, n = a.batch.memory, max(a.site.size >> self.shift, 1)
+        key = ("granules", n, a.offset)
+        where = a.at.cache.get(key)
+        if where is None:
+            first = (a.at.vector() + a.offset) >> self.shift
+            if n > 1:
+                first = (first[:, None] + np.arange(n)).reshape(-1)
+            where = a.at.cache[key] = first
+        yield self.shadow(None, len(memory.shared)), where
+
+    def _me(self, a: Access):
+        me, n = super()._me(a), max(a.site.size >> self.shift, 1)
+        return me.repeat(n) if self.single and n > 1 else me
+
+    def _others(self, a: Access, me, old):
+        if self.single:  # all that lies before the last barrier is in order
+            recent = (old & CLOCK_MASK) >= a.fence
+            if not np.count_nonzero(recent):
+                return None
+        return super()._others(a, me, old)
 
     def _load(self, a: Access, remember: bool) -> None:
         if not self._alone(a, super()._load, remember):

@@ -112,9 +112,8 @@ def ldmatrix(memory, site, addresses, offset: int, count: int, transposed: bool)
     matrix ``i / 8``."""
     lanes = addresses.lanes
     part = addresses.narrow(lanes.lane < 8 * count)
-    words = memory.load_shared(site, part, offset)
+    rows = memory.rows_shared(site, part, offset)
     warps = part.lanes.groups(32)[0]
-    rows = np.stack([part.lanes.full(w) for w in words], axis=-1)
     matrices = rows.view(np.uint16).reshape(warps, count, 8, 8)
     if transposed:
         matrices = matrices.swapaxes(2, 3)

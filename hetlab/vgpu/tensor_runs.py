@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from hetlab.vgpu.ir import Instr, Reg, Vec
+from hetlab.vgpu.ir import Imm, Instr, Reg, Vec
 from hetlab.vgpu.lanes import Lanes
 from hetlab.vgpu.numerics import bf16_to_f32
 from hetlab.vgpu.tensor import PER_WORD, places
@@ -27,7 +27,9 @@ class Plan:
     Attributes
     ----------
     length : int
-        Instructions of the run.
+        Instructions of the run, moves included.
+    moves : tuple of Instr
+        The ones that only set registers to be used later, and may come first.
     a, b : tuple
         The different fragments of A and B, each a tuple of operands.
     rows, columns : tuple of tuple of int
@@ -38,11 +40,23 @@ class Plan:
     """
 
     length: int
+    moves: tuple
     a: tuple
     b: tuple
     rows: tuple
     columns: tuple
     chains: tuple
+
+
+def _sets(i: Instr, touched: set[str]) -> bool:
+    """Whether an instruction only sets a register that the run has not touched yet."""
+    if i.op != "mov" or i.pred is not None or len(i.operands) != 2:
+        return False
+    target, source = i.operands
+    if not isinstance(target, Reg) or not isinstance(source, Reg | Imm):
+        return False
+    names = {target.name, *([source.name] if isinstance(source, Reg) else [])}
+    return not names & touched
 
 
 def _items(x) -> tuple:
@@ -59,8 +73,14 @@ def plan(code: list[Instr]) -> Plan | None:
     b: dict[tuple, int] = {}
     chains: list[list] = []  # [C, D, [(a, b), ...]]
     made: dict[str, int] = {}  # register -> the chain that wrote it
-    length = 0
+    touched: set[str] = set()
+    moves: list[Instr] = []
+    length = kept = 0  # instructions looked at, and those of them up to the last mma
     for i in code:
+        if _sets(i, touched):
+            moves.append(i)
+            length += 1
+            continue
         if i.op != "mma" or i.mods != code[0].mods or i.pred is not None:
             break
         d, x, y, c = map(_items, i.operands)
@@ -81,9 +101,12 @@ def plan(code: list[Instr]) -> Plan | None:
             chains[number][1] = d
             chains[number][2].append(pair)
         made |= dict.fromkeys((r.name for r in d), len(chains) - 1 if before == {None} else number)
+        touched |= {r.name for part in (d, x, y, c) for r in part if isinstance(r, Reg)}
         length += 1
+        kept, before_last = length, len(moves)
+    moves = moves[:before_last] if kept else []
     steps = {len(chain[2]) for chain in chains}
-    if length < 2 or len(steps) != 1:
+    if kept - len(moves) < 2 or len(steps) != 1:
         return None
     read = {r.name for part in (*a, *b) for r in part}
     if any(r.name in read for chain in chains for r in chain[1]):
@@ -97,7 +120,7 @@ def plan(code: list[Instr]) -> Plan | None:
         results.append((row, column, c, d))
     if len(rows) * len(columns) > 2 * len(results):
         return None  # most of the product would be thrown away
-    return Plan(length, tuple(a), tuple(b), tuple(rows), tuple(columns), tuple(results))
+    return Plan(kept, tuple(moves), tuple(a), tuple(b), tuple(rows), tuple(columns), tuple(results))
 
 
 @lru_cache(maxsize=64)
