@@ -199,6 +199,7 @@ class VirtualGPU:
                 order_seed=options.order_seed,
                 cooperative=cooperative,
                 step_budget=options.step_budget,
+                tiles=origin.unit == "program",
             )
         if raw.printf:
             sys.stdout.write("".join(raw.printf))
@@ -219,7 +220,8 @@ def _tell(origin: Origin, hazards: Sequence[Hazard]) -> None:
     advice = "hetlab.sanitize(...) with the same launch looks for every kind of hazard."
     for hazard in hazards:
         if hazard.kind in ("deadlock", "trap", "divergent-barrier"):
-            raise KernelFault(f"{origin.name}: {hazard.message or hazard.kind}", do=advice)
+            what = (hazard.message or hazard.kind).rstrip(".")
+            raise KernelFault(f"{origin.name}: {what}", do=advice)
     first = hazards[0]
     more = f" ({len(hazards) - 1} more kinds or places)" if len(hazards) > 1 else ""
     text = f"{origin.name}: {(first.message or first.kind).rstrip('.')}{more}. {advice}"

@@ -96,6 +96,7 @@ class RaceDetector:
         self.atomic = np.array([s.atomic for s in run.sites] or [False])
         self.strong = np.array([s.strong for s in run.sites] or [False])
         self.warps_a_block = run.warps_a_block
+        self.copied: set[int] = set()  # loads by which all threads of a block read one element
 
     def shadow(self, key, nbytes: int) -> _Shadow:
         found = self.shadows.get(key)
@@ -114,6 +115,8 @@ class RaceDetector:
             Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
         )
         self.stores |= site.stores
+        if self.run.tiles and not site.stores:
+            (self.copied.add if _is_copied(at) else self.copied.discard)(site.id)
         if len(self.log) >= self.KEEP:
             self.check()
 
@@ -251,6 +254,8 @@ class RaceDetector:
                 for readers in (shadow.reader, shadow.reader2):
                     old = readers[where]
                     bad = self._others(a, me, old)
+                    if bad is not None and self.copied:
+                        bad = self._without_copies(me, old, bad)
                     if bad is not None:
                         self._report(a, j, me, old, bad)
             shadow.writer[where] = me
@@ -259,6 +264,19 @@ class RaceDetector:
                 lost = now != me
                 if np.count_nonzero(lost):
                     self._collided(a, j, where, me, now, np.flatnonzero(lost))
+
+    def _without_copies(self, me, old, bad):
+        """Leave out readers that hold a copy of one element of their own block's tile.
+
+        A scalar of a tile language is read by every thread, and stored by the first: the others
+        read it for nothing.
+        """
+        sites = (old[bad] >> _CLOCK_BITS) & _SITE
+        warps = self.warps_a_block << 5
+        one, two = ((words[bad] >> THREAD_BITS) - 1 for words in (old, me))
+        copies = (one // warps == two // warps) & np.isin(sites, list(self.copied))
+        bad = bad[~copies]
+        return bad if len(bad) else None
 
     def _stored_twice(self, a, j, me, old, bad) -> None:
         """A store over another thread's: harmless if it stored the value that was there."""
@@ -319,6 +337,18 @@ class RaceDetector:
                 }
 
             self.run.recorder.add(kind, where, len(here), make, warning=same_value)
+
+
+def _is_copied(at: Addresses) -> bool:
+    """Whether all threads of each block are here, and read one address."""
+    lanes, threads = at.lanes, at.lanes.shape.threads
+    if lanes.n % threads or (at.step != 0 and at.step is not None):
+        return False
+    cta = lanes.cta.reshape(-1, threads)
+    if (cta[:, 0] != cta[:, -1]).any():
+        return False
+    rows = at.vector().reshape(-1, threads)
+    return at.step == 0 or bool((rows == rows[:, :1]).all())
 
 
 def _equal(x, y):

@@ -15,6 +15,8 @@ __all__ = ["reword"]
 
 _THREAD = re.compile(r"([Tt])hread (?:\([\d, ]+\)|\d+) of block (\([\d, ]+\)|\d+)")
 
+_VERB = re.compile(r"\b(reads|stores|updates) it")
+
 
 def reword(hazard: Hazard) -> Hazard:
     """The same hazard with a sentence about programs."""
@@ -42,16 +44,15 @@ def _of_one_program(hazard: Hazard) -> str:
             f"Race inside program {program} on shared memory, which the compiler laid out, "
             f"between lines {lines[0]} and {lines[-1]}."
         )
-    if len(set(lines)) == 1:
+    verbs = _VERB.findall(hazard.message)
+    if len(set(lines)) == 1 and all(verb == "stores" for verb in verbs):
+        chance = ": which one stays is chance" if hazard.kind == "race" else ""
         return (
             f"Two elements of a tile of program {program} point to {what} and store {same} there "
-            f"in line {lines[0]}: which one stays is chance."
-            if hazard.kind == "race"
-            else f"Two elements of a tile of program {program} point to {what} and store {same} "
-            f"there in line {lines[0]}."
+            f"in line {lines[0]}{chance}."
         )
+    does = " and ".join(f"{verb} it in line {line}" for verb, line in zip(verbs, lines))
     return (
-        f"Race on {what}: program {program} touches it in line {lines[0]} and in line "
-        f"{lines[-1]}, from different elements of its tiles and with no barrier between "
-        "(tl.debug_barrier())."
+        f"Race on {what}: program {program} {does or 'touches it twice'}, through different "
+        "elements of its tiles and with no barrier between (tl.debug_barrier())."
     )

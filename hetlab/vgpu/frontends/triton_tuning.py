@@ -53,8 +53,11 @@ def _tell(*, fn, best_config, configs_timings, **more) -> None:
     if id(fn) in _told or not _is_active():
         return
     _told.add(id(fn))
+    named = {**best_config.kwargs, "num_warps": best_config.num_warps,
+             "num_stages": best_config.num_stages}  # fmt: skip
+    picked = ", ".join(f"{name}={value}" for name, value in named.items())
     sys.stdout.write(
         f"{fn.__name__}: {len(configs_timings)} configurations compared by the virtual GPU's "
-        f"estimate for an {CHIP} (modelled, not measured); picked {best_config}\n"
+        f"estimate for an {CHIP} (modelled, not measured); picked {picked}\n"
     )
     sys.stdout.flush()
