@@ -89,7 +89,7 @@ class Origin:
     unit : str
         What the language calls a block: ``"block"``, or ``"program"`` for tiles.
     words : callable or None
-        Puts a hazard into the words of the language.
+        Puts a hazard into the words of the language; None for one that is none there.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Origin:
     home: tuple[str, int, int] | None = None
     names: Callable[[], Mapping[str, str]] | None = None
     unit: str = "block"
-    words: Callable[[Hazard], Hazard] | None = None
+    words: Callable[[Hazard], Hazard | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -216,12 +216,14 @@ class VirtualGPU:
 def _tell(origin: Origin, hazards: Sequence[Hazard]) -> None:
     """Say what went wrong in a launch that nobody watched."""
     if origin.words:
-        hazards = [origin.words(hazard) for hazard in hazards]
+        hazards = [found for hazard in hazards if (found := origin.words(hazard))]
     advice = "hetlab.sanitize(...) with the same launch looks for every kind of hazard."
     for hazard in hazards:
         if hazard.kind in ("deadlock", "trap", "divergent-barrier"):
             what = (hazard.message or hazard.kind).rstrip(".")
             raise KernelFault(f"{origin.name}: {what}", do=advice)
+    if not hazards:
+        return
     first = hazards[0]
     more = f" ({len(hazards) - 1} more kinds or places)" if len(hazards) > 1 else ""
     text = f"{origin.name}: {(first.message or first.kind).rstrip('.')}{more}. {advice}"

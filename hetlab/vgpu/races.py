@@ -96,7 +96,7 @@ class RaceDetector:
         self.atomic = np.array([s.atomic for s in run.sites] or [False])
         self.strong = np.array([s.strong for s in run.sites] or [False])
         self.warps_a_block = run.warps_a_block
-        self.copied: set[int] = set()  # loads by which all threads of a block read one element
+        self.loads: dict[int, Access] = {}  # of tiles: the last one of each instruction
 
     def shadow(self, key, nbytes: int) -> _Shadow:
         found = self.shadows.get(key)
@@ -116,7 +116,7 @@ class RaceDetector:
         )
         self.stores |= site.stores
         if self.run.tiles and not site.stores:
-            (self.copied.add if _is_copied(at) else self.copied.discard)(site.id)
+            self.loads[site.id] = self.log[-1]
         if len(self.log) >= self.KEEP:
             self.check()
 
@@ -254,8 +254,8 @@ class RaceDetector:
                 for readers in (shadow.reader, shadow.reader2):
                     old = readers[where]
                     bad = self._others(a, me, old)
-                    if bad is not None and self.copied:
-                        bad = self._without_copies(me, old, bad)
+                    if bad is not None and self.loads:
+                        bad = self._without_copies(a, old, bad)
                     if bad is not None:
                         self._report(a, j, me, old, bad)
             shadow.writer[where] = me
@@ -265,17 +265,21 @@ class RaceDetector:
                 if np.count_nonzero(lost):
                     self._collided(a, j, where, me, now, np.flatnonzero(lost))
 
-    def _without_copies(self, me, old, bad):
-        """Leave out readers that hold a copy of one element of their own block's tile.
+    def _without_copies(self, a: Access, old, bad):
+        """Leave out readers that hold another copy of the storing thread's own element.
 
-        A scalar of a tile language is read by every thread, and stored by the first: the others
-        read it for nothing.
+        In a tile language a scalar, or a tile of fewer elements than threads, is read by several
+        threads and stored by the first of them: the others read it for nothing.
         """
         sites = (old[bad] >> _CLOCK_BITS) & _SITE
-        warps = self.warps_a_block << 5
-        one, two = ((words[bad] >> THREAD_BITS) - 1 for words in (old, me))
-        copies = (one // warps == two // warps) & np.isin(sites, list(self.copied))
-        bad = bad[~copies]
+        slots = a.at.lanes.all_slots[bad]
+        apart = a.batch.slots((old[bad] >> THREAD_BITS) - 1) ^ slots
+        keep = np.ones(len(bad), np.bool_)
+        for number in set(sites.tolist()):
+            load = self.loads.get(number)
+            if load is not None and load.batch is a.batch:
+                keep &= (sites != number) | (apart & ~copy_bits(load.at) != 0)
+        bad = bad[keep]
         return bad if len(bad) else None
 
     def _stored_twice(self, a, j, me, old, bad) -> None:
@@ -339,16 +343,19 @@ class RaceDetector:
             self.run.recorder.add(kind, where, len(here), make, warning=same_value)
 
 
-def _is_copied(at: Addresses) -> bool:
-    """Whether all threads of each block are here, and read one address."""
-    lanes, threads = at.lanes, at.lanes.shape.threads
-    if lanes.n % threads or (at.step != 0 and at.step is not None):
-        return False
-    cta = lanes.cta.reshape(-1, threads)
-    if (cta[:, 0] != cta[:, -1]).any():
-        return False
-    rows = at.vector().reshape(-1, threads)
-    return at.step == 0 or bool((rows == rows[:, :1]).all())
+def copy_bits(at: Addresses) -> int:
+    """The bits of a thread's number that do not change the address it reads, as a mask."""
+    shape = at.lanes.shape
+    if shape.threads & (shape.threads - 1):
+        return 0
+    table = np.full(shape.size, -1, i8)
+    table[at.lanes.all_slots] = at.vector()
+    bits = 0
+    for b in range(shape.threads.bit_length() - 1):
+        pairs = table.reshape(-1, 2, 1 << b)
+        if (pairs[:, 0] == pairs[:, 1]).all():
+            bits |= 1 << b
+    return bits
 
 
 def _equal(x, y):

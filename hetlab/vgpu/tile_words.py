@@ -18,9 +18,15 @@ _THREAD = re.compile(r"([Tt])hread (?:\([\d, ]+\)|\d+) of block (\([\d, ]+\)|\d+
 _VERB = re.compile(r"\b(reads|stores|updates) it")
 
 
-def reword(hazard: Hazard) -> Hazard:
-    """The same hazard with a sentence about programs."""
+def reword(hazard: Hazard) -> Hazard | None:
+    """The same hazard with a sentence about programs; None for what concerns nobody.
+
+    Copies of one element that threads keep in shared memory are the compiler's own.
+    """
+    if hazard.kind == "same-value-store" and hazard.space == "shared":
+        return None
     text = _of_one_program(hazard) or hazard.message
+    text = text.replace("Threads of different warps store", "Two programs store")
     text = _THREAD.sub(lambda m: f"{'P' if m[1] == 'T' else 'p'}rogram {m[2]}", text)
     return replace(hazard, message=text)
 

@@ -174,15 +174,18 @@ class Verdicts:
 
     def _polled(self, group: Group):
         """The memory instruction that a waiting group repeats, and its first thread's address."""
-        for block in [self.program.blocks[group.at], *self.program.blocks]:
-            lines = {i.line for i in block.code}
-            for site in self.run.sites if block.polls else ():
-                if site.ptx_line not in lines:
-                    continue
-                if site.register is None:
-                    return (site, site.offset) if site.space == "shared" else (None, 0)
-                value = int(np.atleast_1d(group.regs[site.register])[0]) + site.offset
-                return (site, value) if value or site.space != "global" else (None, 0)
+        blocks = [b for b in [self.program.blocks[group.at], *self.program.blocks] if b.polls]
+        # What comes from global memory may be handed on through shared memory: that one first.
+        for handed_on in (False, True):
+            for block in blocks:
+                lines = {i.line for i in block.code}
+                for site in self.run.sites:
+                    if site.ptx_line not in lines or (site.space == "shared") != handed_on:
+                        continue
+                    if site.register is None:
+                        return (site, site.offset) if site.space == "shared" else (None, 0)
+                    value = int(np.atleast_1d(group.regs[site.register])[0]) + site.offset
+                    return (site, value) if value or site.space != "global" else (None, 0)
         return None, 0
 
     def trap(self, lanes: Lanes, place, what: str = "the kernel stops with a trap") -> None:
