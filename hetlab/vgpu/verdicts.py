@@ -174,13 +174,13 @@ class Verdicts:
 
     def _polled(self, group: Group):
         """The memory instruction that a waiting group repeats, and its first thread's address."""
-        blocks = [b for b in [self.program.blocks[group.at], *self.program.blocks] if b.polls]
-        # What comes from global memory may be handed on through shared memory: that one first.
-        for handed_on in (False, True):
-            for block in blocks:
+        around = [self.program.blocks[group.at], *self.program.blocks]
+        # What an atomic finds may be handed on through shared memory: look for the atomic first.
+        for atomic in (True, False):
+            for block in around:
                 lines = {i.line for i in block.code}
-                for site in self.run.sites:
-                    if site.ptx_line not in lines or (site.space == "shared") != handed_on:
+                for site in self.run.sites if block.polls or (atomic and block.loop) else ():
+                    if site.ptx_line not in lines or (atomic and not site.atomic):
                         continue
                     if site.register is None:
                         return (site, site.offset) if site.space == "shared" else (None, 0)

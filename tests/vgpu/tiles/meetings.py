@@ -36,8 +36,9 @@ def tiles_that_overlap(x, out, B: tl.constexpr):
     tl.store(out + i, tl.load(x + i) * tl.program_id(0))  # !fault
 
 
-@fault(RACE, "counts", None, grid=(1,), args=lambda: (_digits(), zeros(8, np.int32)),
-       B=256, says=("program 0", "elements of its tiles"))  # fmt: skip
+@fault("same-value-store", "counts", None, grid=(1,), B=256,
+       args=lambda: (_digits(), zeros(8, np.int32)),
+       says=("Two elements of a tile of program 0 point to counts[",))  # fmt: skip
 def histogram_without_atomics(digits, counts, B: tl.constexpr):
     d = tl.load(digits + tl.arange(0, B)) % 8
     tl.store(counts + d, tl.load(counts + d) + 1)  # !fault  # !fix tl.atomic_add(counts + d, 1)
