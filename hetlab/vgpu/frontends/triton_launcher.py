@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import struct
-from dataclasses import replace
-
 import numpy as np
 
 from hetlab.errors import InvalidValue
 from hetlab.vgpu import tile_words
 from hetlab.vgpu.device import Origin, device
 from hetlab.vgpu.frontends.triton_arguments import Tensor, check_strides
+from hetlab.vgpu.frontends.triton_source import home, settled
 from hetlab.vgpu.launch import ArrayArg, Kernel
 
 __all__ = ["Function", "Launcher"]
@@ -60,17 +58,12 @@ class Launcher:
     def origin(self, function: Function) -> Origin:
         """Where the kernel came from, for its report."""
         if self._origin is None:
-            python = self.python
-            home = None
-            if python is not None:
-                begin = python.starting_line_number
-                home = (python.file_name, begin, begin + len(python.raw_src) - 1)
             self._origin = Origin(
-                getattr(python, "__name__", function.name),
+                getattr(self.python, "__name__", function.name),
                 "Triton",
                 function.ptx,
                 function.name,
-                home=home,
+                home=home(self.python),
                 names=lambda: {"global_smem": "shared memory"},
                 unit="program",
                 words=tile_words.reword,
@@ -78,6 +71,8 @@ class Launcher:
         return self._origin
 
     def __call__(self, x, y, z, stream, function, packed, about, enter, leave, *args) -> None:
+        if self._origin is None:
+            function.ptx = settled(function.ptx, self.python)
         if x * y * z <= 0:  # as CUDA's launcher of Triton: nothing to do
             return
         check_strides(function.name, dict(zip(self.names, args)))
