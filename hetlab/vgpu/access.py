@@ -43,6 +43,7 @@ class MemoryPort(Rules):
         self.shared_views = {c: self.shared.view(c) for c in _CODES}
         self.shared_races, self.global_races = batch.shared_races, batch.global_races
         self.shared_written = np.zeros(len(self.shared), np.bool_) if self.hazards else None
+        self.known_written: set[tuple[int, int]] = set()  # parts of it that are, in every block
         self.local = self.local_written = None
         if run.program.local_bytes:
             size = shape.size * run.program.local_bytes
@@ -135,15 +136,27 @@ class MemoryPort(Rules):
             a.cache["places"] = found
         return found
 
-    def load_shared(self, site, a: Addresses, offset: int):
-        if not self._shared_ok(site, a, offset):
-            return self._careful("load_shared", site, a, offset, self._in_shared)
+    def _look_shared(self, site, a: Addresses, offset: int) -> None:
+        """Count and check a load from shared memory."""
         if self.count:
             self.run.tally.access("shared", site, a, offset)
         if self.hazards:
-            places = self._shared_places(a)
-            self._check_shared_written(site, a, offset, places)
-            self.shared_races.note(self.batch, site, places, offset, None, 0)
+            self._check_shared_written(site, a, offset)
+            self.shared_races.note(self.batch, site, a, offset, None, 0)
+
+    def rows_shared(self, site, a: Addresses, offset: int):
+        """16 bytes a thread, as rows of four 32-bit words."""
+        if not self._shared_ok(site, a, offset):
+            words = self._careful("load_shared", site, a, offset, self._in_shared)
+            return np.stack([a.lanes.full(w) for w in words], axis=-1)
+        self._look_shared(site, a, offset)
+        index = (self._shared_places(a).vector() + offset) >> 4
+        return self.shared.view("c16").take(index).view("u4").reshape(-1, 4)
+
+    def load_shared(self, site, a: Addresses, offset: int):
+        if not self._shared_ok(site, a, offset):
+            return self._careful("load_shared", site, a, offset, self._in_shared)
+        self._look_shared(site, a, offset)
         index = a.cache.get(site.shift)
         if index is None:
             places = self._shared_places(a)
@@ -164,17 +177,22 @@ class MemoryPort(Rules):
         if self.hazards:
             before = fetch(site, view, places, 0, offset)
             before = before if site.parts > 1 else (before,)
-            self.shared_races.note(self.batch, site, places, offset, None, 0, values, before)
+            self.shared_races.note(self.batch, site, a, offset, None, 0, values, before)
             if self.shared_written is not None:
                 mark(site, self.shared_written, places, 0, offset)
         put(site, view, places, 0, offset, values)
 
-    def _check_shared_written(self, site, a, offset, places) -> None:
+    def _check_shared_written(self, site, a, offset) -> None:
         if self.shared_written is None:
             return
-        rows = self.shared_written.reshape(self.batch.shape.blocks, self.stride)
-        if rows[:, a.lo + offset : a.hi + offset + site.size].all():
+        part = a.lo + offset, a.hi + offset + site.size
+        if part in self.known_written:
             return
+        rows = self.shared_written.reshape(self.batch.shape.blocks, self.stride)
+        if rows[:, part[0] : part[1]].all():
+            self.known_written.add(part)
+            return
+        places = self._shared_places(a)
         self._check_written(site, places, offset, self.shared_written, 0, "shared", a)
 
     def interval_ends(self) -> None:
@@ -304,7 +322,7 @@ class MemoryPort(Rules):
             if written is not None:
                 self._check_written(site, places, offset, written, base, space, a)
             if space == "shared":
-                self.shared_races.note(self.batch, site, places, offset, None, 0)
+                self.shared_races.note(self.batch, site, a, offset, None, 0)
             elif space == "global":
                 if seg.shadowed:
                     races = self.global_races

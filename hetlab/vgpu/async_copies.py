@@ -35,8 +35,7 @@ class AsyncCopies:
         values = self._read(memory, load, source, offset, size)
         memory.store_shared(store, target, at, values)
         if memory.hazards:
-            places = memory._shared_places(target)
-            noted = (self.batch, store, places, at, None, 0, values, None)
+            noted = (self.batch, store, target, at, None, 0, values, None)
             self.pending.append(_Copy(target.lanes, noted))
 
     def _read(self, memory, load, source, offset, size):

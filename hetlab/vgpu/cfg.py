@@ -2,7 +2,8 @@
 
 A block ends at a jump and before each instruction that threads must reach
 together (a *gate*: a barrier or a ``*.sync``), so a gate is always the first
-instruction of its block.
+instruction of its block.  Warps that came whole to one gate are still whole at the
+next ones of the same straight line, so that these need no block of their own.
 
 Blocks are numbered in topological order with loops contiguous: strongly
 connected components in order, and each component again after its header.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hetlab.vgpu.ir import Addr, Function, Instr, Neg, PtxError, Reg, Sym, Vec
+from hetlab.vgpu.ir import Addr, Function, Imm, Instr, Neg, PtxError, Reg, Sym, Vec
 
 __all__ = ["CARRY", "Block", "build", "defs", "gate_of", "symbols", "uses"]
 
@@ -75,6 +76,16 @@ def gate_of(i: Instr) -> str:
     return ""
 
 
+def _whole_warp(i: Instr) -> bool:
+    """Whether each warp comes to this gate with all its lanes, and with them goes on."""
+    if i.pred is not None or gate_of(i) != "warp":
+        return False
+    if i.op in ("mma", "ldmatrix", "stmatrix", "movmatrix"):
+        return True
+    mask = i.operands[-1] if i.op in ("shfl", "vote", "redux") else None
+    return isinstance(mask, Imm) and mask.value in (-1, 0xFFFFFFFF)
+
+
 def _registers(x, out: list[str]) -> None:
     match x:
         case Reg(name):
@@ -120,11 +131,16 @@ def build(f: Function) -> list[Block]:
     if not code:
         raise PtxError(f"the kernel {f.name} has no instructions", f.line)
     heads = {0, *f.labels.values()}
+    together = False  # warps are whole since the last gate
     for index, i in enumerate(code):
+        together = together and index not in heads
         if i.op in _ENDS:
             heads.add(index + 1)
         if gate_of(i):
-            heads.add(index)
+            whole = _whole_warp(i)
+            if not (whole and together):
+                heads.add(index)
+            together = whole
     cuts = sorted(h for h in heads if h < len(code))
     number = {h: n for n, h in enumerate(cuts)}
     end = len(cuts)

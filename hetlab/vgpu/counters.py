@@ -34,9 +34,11 @@ COUNTERS = (
     "instructions_memory",
     "instructions_control",
     "instructions_special",
+    "instructions_tensor",
     "instructions_sync",
     "instructions_other",
     "flops",
+    "flops_tensor",
     "branches",
     "divergent_branches",
     "barriers",
@@ -45,7 +47,7 @@ COUNTERS = (
 """The names in ``RawLaunch.counters``; all are exact ints.
 
 Requests, instructions, branches and barriers count warps; ``thread_instructions`` and ``flops``
-count threads (an fma is two operations); ``*_bytes`` are the bytes that threads asked for (bytes
+count threads (an fma is two operations; ``flops_tensor`` is the part of ``mma``); ``*_bytes`` are the bytes that threads asked for (bytes
 moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions in every
 space, ``global_atomic_*`` those in global memory, which are neither loads nor stores (Nsight's
 ``l1tex__t_sectors_pipe_lsu_mem_global_op_atom`` and ``_red``).
@@ -136,7 +138,7 @@ class Tally:
                 continue
             for place, counts in self.program.lines[n].items():
                 for name, k in counts.items():
-                    add(place, name, k * (lanes if name == "flops" else warps))
+                    add(place, name, k * (lanes if name.startswith("flops") else warps))
                 add(place, "thread_instructions", counts.get("instructions", 0) * lanes)
             jump = block.jump
             if jump is not None and jump.pred is not None:

@@ -58,6 +58,13 @@ class Options:
     sample: float | None = None
     order_seed: int | None = None
     step_budget: int | None = None
+    most_blocks: int | None = None
+
+    def share(self, blocks: int) -> float | None:
+        """The share of a grid's blocks to run; None for all of them."""
+        if self.sample is None and self.most_blocks and blocks > self.most_blocks:
+            return self.most_blocks / blocks
+        return self.sample
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,10 @@ class Origin:
     names : callable or None
         Gives the learner's names of shared and constant symbols; called only when a
         report needs them.
+    unit : str
+        What the language calls a block: ``"block"``, or ``"program"`` for tiles.
+    words : callable or None
+        Puts a hazard into the words of the language; None for one that is none there.
     """
 
     name: str
@@ -88,6 +99,8 @@ class Origin:
     sources: Mapping[str, str] = field(default_factory=dict)
     home: tuple[str, int, int] | None = None
     names: Callable[[], Mapping[str, str]] | None = None
+    unit: str = "block"
+    words: Callable[[Hazard], Hazard | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -182,10 +195,11 @@ class VirtualGPU:
                 count=options.count,
                 hazards=options.hazards,
                 arrays=arrays() if callable(arrays) else arrays,
-                sample=options.sample,
+                sample=options.share(grid[0] * grid[1] * grid[2]),
                 order_seed=options.order_seed,
                 cooperative=cooperative,
                 step_budget=options.step_budget,
+                tiles=origin.unit == "program",
             )
         if raw.printf:
             sys.stdout.write("".join(raw.printf))
@@ -201,10 +215,15 @@ class VirtualGPU:
 
 def _tell(origin: Origin, hazards: Sequence[Hazard]) -> None:
     """Say what went wrong in a launch that nobody watched."""
+    if origin.words:
+        hazards = [found for hazard in hazards if (found := origin.words(hazard))]
     advice = "hetlab.sanitize(...) with the same launch looks for every kind of hazard."
     for hazard in hazards:
         if hazard.kind in ("deadlock", "trap", "divergent-barrier"):
-            raise KernelFault(f"{origin.name}: {hazard.message or hazard.kind}", do=advice)
+            what = (hazard.message or hazard.kind).rstrip(".")
+            raise KernelFault(f"{origin.name}: {what}", do=advice)
+    if not hazards:
+        return
     first = hazards[0]
     more = f" ({len(hazards) - 1} more kinds or places)" if len(hazards) > 1 else ""
     text = f"{origin.name}: {(first.message or first.kind).rstrip('.')}{more}. {advice}"
@@ -212,11 +231,14 @@ def _tell(origin: Origin, hazards: Sequence[Hazard]) -> None:
 
 
 _HERE = str(Path(__file__).resolve().parents[1]) + os.sep
-_NUMBA = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "numba_cuda"))
+_COMPILERS = tuple(
+    os.sep + name.replace("/", os.sep) + os.sep
+    for name in ("numba", "numba_cuda", "triton/runtime", "triton/compiler")
+)
 
 
 def _is_ours(file: str) -> bool:
-    return file.startswith(_HERE) or any(part in file for part in _NUMBA)
+    return file.startswith(_HERE) or any(part in file for part in _COMPILERS)
 
 
 def learners_level() -> int:

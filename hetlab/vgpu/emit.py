@@ -10,6 +10,7 @@ from hetlab.vgpu.ir import SIZES, Addr, Imm, Instr, Neg, PtxError, Reg, Sym, Vec
 from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW
 from hetlab.vgpu.program import Site
 from hetlab.vgpu.semantics import DTYPES
+from hetlab.vgpu.tensor_runs import plan
 
 __all__ = ["BlockEmitter"]
 
@@ -40,8 +41,17 @@ class BlockEmitter:
         return [f"    {local} = R[{self.c._number(name)}]" for name, local in self.loaded.items()]
 
     def text(self) -> str:
-        for i in self.b.code:
-            self.instruction(i)
+        code, at = self.b.code, 0
+        while at < len(code):
+            i = code[at]
+            run = plan(code[at:]) if i.op == "mma" and i.mods[-1] != "f16" else None
+            if run:  # f16 sums are rounded after each instruction
+                for move in run.moves:
+                    self.instruction(move)
+                self.mma_run(run, i)
+            else:
+                self.instruction(i)
+            at += run.length if run else 1
         end = self._jump()
         out = [f"def block_{self.n}(q, L, R):", "    M = q.memory", *self.loads(), *self.lines]
         for name in self.written:

@@ -8,6 +8,7 @@ from hetlab.vgpu.inline import RUNTIME
 from hetlab.vgpu.ir import SIZES, Addr, Imm, Instr, Reg, Sym, Vec
 from hetlab.vgpu.semantics import DTYPES
 from hetlab.vgpu.tensor import PER_WORD, ldmatrix, mma
+from hetlab.vgpu.tensor_runs import Plan, product
 
 __all__ = ["BlockWriter"]
 
@@ -22,7 +23,7 @@ _SHAPES = {
 _ATOMIC_OPS = ("add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec")
 
 
-semantics.names.update(ldmatrix=ldmatrix, mma=mma)
+semantics.names.update(ldmatrix=ldmatrix, mma=mma, product=product)
 
 
 class BlockWriter(BlockEmitter):
@@ -121,6 +122,45 @@ class BlockWriter(BlockEmitter):
             self.write(x, "b32", f"{value}[{k}]", i)
 
     def op_mma(self, i: Instr, keep) -> None:
+        shape, kinds = self._mma_form(i, keep)
+        inner, outer = self._mma_words(kinds)
+        a, b, c = (x.items if isinstance(x, Vec) else (x,) for x in i.operands[1:])
+        a, b = (", ".join(self.read(x, inner, i) for x in part) for part in (a, b))
+        c = ", ".join(self.read(x, outer, i) for x in c)
+        value, limits = self.fresh("t"), "satfinite" in i.mods
+        self.emit(f"{value} = mma(L, {shape}, {kinds!r}, {limits}, ({a},), ({b},), ({c},))")
+        target = i.operands[0]
+        for r, x in enumerate(target.items if isinstance(target, Vec) else (target,)):
+            self.write(x, outer, f"{value}[{r}]", i)
+
+    def mma_run(self, run: Plan, i: Instr) -> None:
+        """Several ``mma`` as one product."""
+        shape, kinds = self._mma_form(i, None)
+        inner, outer = self._mma_words(kinds)
+
+        def words(parts, t: str) -> str:
+            return "".join(f"({', '.join(self.read(x, t, i) for x in p)},), " for p in parts)
+
+        results = ", ".join(
+            f"({row}, {column}, ({', '.join(self.read(x, outer, i) for x in c)},))"
+            for row, column, c, _ in run.chains
+        )
+        value, limits = self.fresh("t"), "satfinite" in i.mods
+        self.emit(
+            f"{value} = product(L, {shape}, {kinds!r}, {limits}, ({words(run.a, inner)}), "
+            f"({words(run.b, inner)}), {run.rows!r}, {run.columns!r}, ({results},))"
+        )
+        targets = [x for *_, d in run.chains for x in d]
+        for r, x in enumerate(targets):
+            self.write(x, outer, f"{value}[{r}]", i)
+
+    def _mma_words(self, kinds) -> tuple[str, str]:
+        """PTX types of the registers of A and B, and of C and D."""
+        inner = "f64" if kinds[1] == "f64" else "b32"
+        return inner, "b32" if kinds[0] == "f16" else kinds[0]
+
+    def _mma_form(self, i: Instr, keep):
+        """The shape and the types of an ``mma``; an error for those that are not known."""
         kinds = tuple(m for m in i.mods if m in SIZES)
         shape = next((m for m in i.mods if m in _SHAPES), None)
         if (
@@ -128,9 +168,9 @@ class BlockWriter(BlockEmitter):
             or shape is None
             or kinds[1] not in _SHAPES[shape]
             or "row" not in i.mods
+            or len(kinds) != 4
+            or kinds[0] != kinds[3]
         ):
-            raise semantics.unknown(i)
-        if len(kinds) != 4 or kinds[0] != kinds[3] or "satfinite" in i.mods:
             raise semantics.unknown(i)
         d, *sources = (x.items if isinstance(x, Vec) else (x,) for x in i.operands)
         m, n, k = (int(x) for x in shape[1:].replace("n", " ").replace("k", " ").split())
@@ -138,14 +178,7 @@ class BlockWriter(BlockEmitter):
         wanted = (m * k // per, n * k // per, m * n // (64 if kinds[0] == "f16" else 32))
         if tuple(map(len, sources)) != wanted or len(d) != wanted[2]:
             raise i.error(f"{i.opcode!r} has fragments of the wrong size")
-        inner = "f64" if kinds[1] == "f64" else "b32"
-        outer = "b32" if kinds[0] == "f16" else kinds[0]
-        a, b = (", ".join(self.read(x, inner, i) for x in part) for part in sources[:2])
-        c = ", ".join(self.read(x, outer, i) for x in sources[2])
-        value = self.fresh("t")
-        self.emit(f"{value} = mma(L, {(m, n, k)}, {kinds!r}, ({a},), ({b},), ({c},))")
-        for r, x in enumerate(d):
-            self.write(x, outer, f"{value}[{r}]", i)
+        return (m, n, k), kinds
 
     def op_atom(self, i: Instr, keep) -> None:
         result = i.op == "atom"

@@ -30,6 +30,10 @@ SCHEDULERS = 4
 DEPENDENT_ISSUE = 4  # cycles
 GLOBAL_LATENCY = 290  # cycles
 
+TENSOR_RATES = {"8.0": 2048, "9.0": 4096}
+"""Dense FP16 operations a cycle of one multiprocessor's tensor cores, by compute capability
+(NVIDIA's white papers of the A100, 2020, and the H100, 2022)."""
+
 
 def nvidia(name: str | Chip) -> Chip:
     """A chip that PTX runs on, by its name in ``chips.toml``.
@@ -128,7 +132,8 @@ def estimate(
     Estimate
         Bounds named ``memory`` (every counted sector comes from or goes to device
         memory), ``issue`` (warp instructions), ``arithmetic`` (floating-point
-        operations at the FP32 peak), ``shared memory`` (wavefronts) and
+        operations outside tensor cores, at the FP32 peak), ``tensor cores`` (at their FP16
+        rate, where it is known), ``shared memory`` (wavefronts) and
         ``latency`` (one warp's instructions one after the other, for each wave of
         blocks).
 
@@ -162,8 +167,12 @@ def estimate(
         "shared memory": wavefronts / (used * on.clock),
         "latency": waves * serial / on.clock,
     }
-    if count("flops"):
-        bounds["arithmetic"] = count("flops") / (on.peak_fp32 * used / on.units)
+    tensor = count("flops_tensor")
+    if count("flops") > tensor:
+        bounds["arithmetic"] = (count("flops") - tensor) / (on.peak_fp32 * used / on.units)
+    rate = TENSOR_RATES.get(on.capability)
+    if tensor and rate:
+        bounds["tensor cores"] = tensor / (used * rate * on.clock)
     return Estimate(
         f"{on.name} ({quantity(on.bandwidth, 'B/s')}, {quantity(on.peak_fp32, 'FLOP/s')} FP32)",
         bounds,

@@ -72,7 +72,8 @@ class Loc:
         return (chain[-1].file, chain[-1].line) if chain else (self.file, 0)
 
 
-_LIBRARIES = ("site-packages", "dist-packages", "cu13/include", "<numba", "/usr/include", "nvrtc")
+_LIBRARIES = ("site-packages", "dist-packages", "cu13/include", "<numba", "/usr/include", "nvrtc",
+              "triton/language/")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

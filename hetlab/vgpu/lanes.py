@@ -178,6 +178,22 @@ class Lanes:
         return out.reshape(count, width)
 
     @cached_property
+    def one(self) -> Lanes | None:
+        """These threads of the first block, where they are the same ones in every block."""
+        shape = self.shape
+        if shape.blocks == 1:
+            return self
+        single = batch_shape(shape.block, 1)
+        if self.n == shape.whole.n:
+            return single.whole
+        n, rest = divmod(self.n, shape.blocks)
+        if rest:
+            return None
+        table = self.slots.reshape(shape.blocks, n)
+        starts = np.arange(shape.blocks)[:, None] * shape.padded
+        return Lanes(single, table[0]) if (table == table[:1] + starts).all() else None
+
+    @cached_property
     def active(self):
         """Which lanes of each warp are in the set, as 32-bit masks (``uint32``, one a warp)."""
         count, _, flat = self.groups(32)
@@ -265,6 +281,22 @@ class Addresses:
         if found is None:
             found = self.cache[key] = (self.ad - base) >> shift
         return found + (offset >> shift) if offset else found
+
+    def one(self) -> Addresses | None:
+        """The addresses of the first block, where every block has the same ones; else None."""
+        found = self.cache.get("one", self)
+        if found is self:
+            found = self.cache["one"] = self._one()
+        return found
+
+    def _one(self) -> Addresses | None:
+        lanes = self.lanes.one
+        if lanes is None or lanes is self.lanes:
+            return lanes and Addresses(lanes, self.ad)
+        if self.step is not None:
+            return Addresses(lanes, i8(self.lo)) if self.step == 0 else None
+        table = self.ad.reshape(-1, lanes.n)
+        return Addresses(lanes, table[0]) if (table[1:] == table[0]).all() else None
 
     def narrow(self, keep) -> Addresses | None:
         """The addresses of the threads where `keep` holds."""

@@ -150,6 +150,7 @@ class Kernel:
         order_seed: int | None = None,
         cooperative: bool = False,
         step_budget: int | None = None,
+        tiles: bool = False,
     ) -> RawLaunch:
         """Run the kernel to its end.
 
@@ -174,6 +175,9 @@ class Kernel:
             Grid-wide synchronisation is allowed; the grid must be resident at one time.
         step_budget : int, optional
             Basic-block visits a batch of blocks may take before the launch ends as a deadlock.
+        tiles : bool
+            The language knows tiles and no threads: an element that several threads of a block
+            hold is one element, read once and printed once.
 
         Raises
         ------
@@ -195,7 +199,7 @@ class Kernel:
         run = Run(
             self.program, self.module_key, grid, block, raw, memory, arrays,
             dynamic_shared=dynamic_shared, count=count, hazards=hazards, cooperative=cooperative,
-            step_budget=step_budget,
+            step_budget=step_budget, tiles=tiles,
         )  # fmt: skip
         film = run.film = Film(self.program) if count else None
         blocks = grid[0] * grid[1] * grid[2]

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetlab.vgpu.memory import SLOT_BITS
 from hetlab.vgpu.races import MAX_CLOCK, RaceDetector
+from hetlab.vgpu.races_shared import SharedRaces
 
 __all__ = ["Book", "Ordering"]
 
@@ -40,7 +41,7 @@ class Ordering:
             return None
         if self.shared_pool:
             return self.shared_pool.pop()
-        return RaceDetector(self, "shared", _granule(self.sites, "shared"))
+        return SharedRaces(self, "shared", _granule(self.sites, "shared"))
 
     def released(self, lanes, batch) -> None:
         """A fence: what these threads and their blocks stored may be published from now on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 
 from hetlab.vgpu import semantics
@@ -98,10 +99,20 @@ def line_counts(b: Block) -> dict:
         place = i.loc.place() if i.loc else ("", 0)
         counts = out.setdefault(place, {})
         kind, flops = classify(i)
-        for key, amount in (("instructions", 1), (f"instructions_{kind}", 1), ("flops", flops)):
+        tensor = flops if kind == "tensor" else 0
+        for key, amount in (("instructions", 1), (f"instructions_{kind}", 1), ("flops", flops),
+                            ("flops_tensor", tensor)):  # fmt: skip
             if amount:
                 counts[key] = counts.get(key, 0) + amount
     return out
+
+
+def _mma_flops(i: Instr) -> int:
+    """Operations a thread of one warp's product: 2 M N K / 32; none for integers."""
+    shape = next((re.fullmatch(r"m(\d+)n(\d+)k(\d+)", m) for m in i.mods if m[0] == "m"), None)
+    if shape is None or "s32" in i.mods:
+        return 0
+    return 2 * math.prod(map(int, shape.groups())) // 32
 
 
 def classify(i: Instr) -> tuple[str, int]:
@@ -122,6 +133,8 @@ def classify(i: Instr) -> tuple[str, int]:
         "activemask",
     ):
         return "sync", 0
+    if i.op == "mma":
+        return "tensor", _mma_flops(i)
     if i.op in semantics.TABLE:
         try:
             sem = semantics.lookup(i)

@@ -30,6 +30,7 @@ from hetlab.vgpu.ptx_lex import (
     STATEMENT,
     VAR,
     blank,
+    settled,
 )
 
 __all__ = ["MAX_TEXT", "parse"]
@@ -59,7 +60,7 @@ class _Reader:
     """One pass over the text, a statement at a time."""
 
     def __init__(self, text: str) -> None:
-        self.text = COMMENT.sub(blank, text.replace("\0", " "))
+        self.text = COMMENT.sub(blank, settled(text).replace("\0", " "))
         self.pos, self.line, self._counted = 0, 1, 0
         self.files: dict[str, str] = {}
         for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"([^"\n]*)"', self.text, re.M):

@@ -18,6 +18,7 @@ __all__ = [
     "STATEMENT",
     "VAR",
     "blank",
+    "settled",
 ]
 
 COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.S)
@@ -36,6 +37,21 @@ OPERAND = re.compile(r"\s*([^\s,{}\[\]()|!+-][^\s,{}\[\]()|+-]*|[{}\[\]()|!,+-])
 INT = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 NAME = re.compile(r"[A-Za-z$_%][\w$.]*$")
 LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*?inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?", re.S)
+
+
+_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.S)
+_ASM_LOC = re.compile(r"^\s*\.loc\b[^\n]*", re.M)
+
+
+def settled(text: str) -> str:
+    """The text without the ``.loc`` inside inline assembly.
+
+    LLVM counts the lines of the assembly from the line that holds it, which names lines of the
+    source that have nothing to do with it; the ``.loc`` before the assembly is right.
+    """
+    if "// begin inline asm" not in text:
+        return text
+    return _ASM.sub(lambda found: _ASM_LOC.sub("", found[0]), text)
 
 
 def blank(match: re.Match) -> str:

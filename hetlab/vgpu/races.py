@@ -24,18 +24,17 @@ import numpy as np
 from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
-__all__ = ["MAX_CLOCK", "MAX_SITES", "RaceDetector"]
+__all__ = ["CLOCK_MASK", "MAX_CLOCK", "MAX_SITES", "THREAD_BITS", "Access", "RaceDetector"]
 
 i8 = np.int64
 
 # a shadow word: thread + 1 in the upper 32 bits, then the site, then the clock
 _SITE_BITS, _CLOCK_BITS = 13, 18
-_THREAD = _SITE_BITS + _CLOCK_BITS
-_CLOCK = (1 << _CLOCK_BITS) - 1
+THREAD_BITS = _SITE_BITS + _CLOCK_BITS
+CLOCK_MASK = (1 << _CLOCK_BITS) - 1
 _SITE = (1 << _SITE_BITS) - 1
-MAX_CLOCK = _CLOCK - 8
+MAX_CLOCK = CLOCK_MASK - 8
 MAX_SITES = _SITE
-_KEEP = 48  # accesses that wait for a check before a check is made anyway
 
 
 class _Shadow:
@@ -56,11 +55,11 @@ class _Shadow:
     def forget_clocks(self) -> None:
         for words in (self.writer, self.reader, self.reader2):
             if words is not None:
-                words &= ~i8(_CLOCK)
+                words &= ~i8(CLOCK_MASK)
 
 
 @dataclass(slots=True)
-class _Access:
+class Access:
     batch: object
     site: object
     at: Addresses
@@ -85,15 +84,19 @@ class RaceDetector:
         log2 of the bytes of a granule: the smallest access to this space in the kernel.
     """
 
+    KEEP = 48
+    """Accesses that wait for a check before a check is made anyway."""
+
     def __init__(self, run, space: str, shift: int) -> None:
         self.run, self.space, self.shift = run, space, shift
         self.shadows: dict = {}
-        self.log: list[_Access] = []
+        self.log: list[Access] = []
         self.stores = False
         self.mixed = False  # readers of the current interval are in the shadow
         self.atomic = np.array([s.atomic for s in run.sites] or [False])
         self.strong = np.array([s.strong for s in run.sites] or [False])
         self.warps_a_block = run.warps_a_block
+        self.loads: dict[int, Access] = {}  # of tiles: the last one of each instruction
 
     def shadow(self, key, nbytes: int) -> _Shadow:
         found = self.shadows.get(key)
@@ -109,10 +112,12 @@ class RaceDetector:
     def note(self, batch, site, at, offset, key, base, values=None, before=None) -> None:
         """Remember an access; it is checked at the next barrier, or when many have gathered."""
         self.log.append(
-            _Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
+            Access(batch, site, at, offset, key, base, values, before, batch.clock, batch.fence)
         )
         self.stores |= site.stores
-        if len(self.log) >= _KEEP:
+        if self.run.tiles and not site.stores:
+            self.loads[site.id] = self.log[-1]
+        if len(self.log) >= self.KEEP:
             self.check()
 
     def interval_ends(self) -> None:
@@ -143,11 +148,15 @@ class RaceDetector:
         self.stores = False
 
     # -- one access
-    def _places(self, a: _Access):
+    def _shadow_of(self, a: Access):
+        """The shadow of the memory that an access is to, and its addresses there."""
+        return self.shadow(a.key, a.key.nbytes), a.at
+
+    def _places(self, a: Access):
         """The shadow and, for each granule of the access, where its words are."""
-        shadow = self.shadow(a.key, len(a.batch.memory.shared) if a.key is None else a.key.nbytes)
+        shadow, at = self._shadow_of(a)
         n = max(a.site.size >> self.shift, 1)
-        first = a.at.index(a.base, self.shift, a.offset)
+        first = at.index(a.base, self.shift, a.offset)
         if isinstance(first, int):
             first = np.full(a.at.lanes.n, first)
         for j in range(n):
@@ -158,39 +167,39 @@ class RaceDetector:
             else:
                 yield shadow, first + j
 
-    def _me(self, a: _Access):
+    def _me(self, a: Access):
         lanes, batch = a.at.lanes, a.batch
         code = lanes.memo.get("code")
         if code is None or code[0] != batch.serial:
-            code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << _THREAD)
+            code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << THREAD_BITS)
         return code[1] + ((a.site.id << _CLOCK_BITS) + lanes.of_slots(a.clock))
 
-    def _others(self, a: _Access, me, old):
+    def _others(self, a: Access, me, old):
         """Indices where `old` is an unordered access of another thread; None if nowhere."""
-        if not old.any():
+        if not np.count_nonzero(old):
             return None
-        other = ((old ^ me) >> _THREAD != 0) & (old != 0)
+        other = ((old ^ me) >> THREAD_BITS != 0) & (old != 0)
         if self.space == "shared":
             fence = a.fence
             if isinstance(fence, np.ndarray):
                 fence = fence[a.at.lanes.cta]
-            other &= (old & _CLOCK) >= fence
-        if not other.any():
+            other &= (old & CLOCK_MASK) >= fence
+        if not np.count_nonzero(other):
             return None
         return self._unordered(a, me, old, np.flatnonzero(other))
 
     def _unordered(self, a, me, old, at):
         mine, theirs = me[at], old[at]
-        t_me, t_old = (mine >> _THREAD) - 1, (theirs >> _THREAD) - 1
+        t_me, t_old = (mine >> THREAD_BITS) - 1, (theirs >> THREAD_BITS) - 1
         w_me, w_old = t_me >> 5, t_old >> 5
         b_me, b_old = w_me // self.warps_a_block, w_old // self.warps_a_block
         same_block = b_me == b_old
-        clock = theirs & _CLOCK
+        clock = theirs & CLOCK_MASK
         fence = a.fence
         if isinstance(fence, np.ndarray):
             fence = fence[a.at.lanes.cta[at]]
         same_warp = w_me == w_old
-        met = same_warp & (clock < (mine & _CLOCK))
+        met = same_warp & (clock < (mine & CLOCK_MASK))
         if isinstance(a.clock, np.ndarray) and met.any():  # did the other one come, too?
             met &= clock < a.clock[np.where(met, a.batch.slots(t_old), 0)]
         ordered = same_block & ((clock < fence) | met)
@@ -212,7 +221,7 @@ class RaceDetector:
         at = at[~ordered]
         return at if len(at) else None
 
-    def _load(self, a: _Access, remember: bool) -> None:
+    def _load(self, a: Access, remember: bool) -> None:
         me = self._me(a)
         for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
@@ -224,17 +233,17 @@ class RaceDetector:
                 before = first[where].copy()
                 first[where] = me
                 lost = first[where] != me  # several threads read one word: keep two of them
-                if lost.any():
+                if np.count_nonzero(lost):
                     second[where[lost] if isinstance(where, np.ndarray) else where] = me[lost]
                 elif before.any():
-                    differs = (before ^ me) >> _THREAD != 0
+                    differs = (before ^ me) >> THREAD_BITS != 0
                     differs &= before != 0
                     if differs.any():
                         if isinstance(where, slice):
                             where = np.arange(where.start, where.stop, where.step)
                         second[where[differs]] = before[differs]
 
-    def _store(self, a: _Access) -> None:
+    def _store(self, a: Access) -> None:
         me = self._me(a)
         for j, (shadow, where) in enumerate(self._places(a)):
             old = shadow.writer[where]
@@ -245,14 +254,33 @@ class RaceDetector:
                 for readers in (shadow.reader, shadow.reader2):
                     old = readers[where]
                     bad = self._others(a, me, old)
+                    if bad is not None and self.loads:
+                        bad = self._without_copies(a, old, bad)
                     if bad is not None:
                         self._report(a, j, me, old, bad)
             shadow.writer[where] = me
             if isinstance(where, np.ndarray) and not a.site.atomic:
                 now = shadow.writer[where]
                 lost = now != me
-                if lost.any():
+                if np.count_nonzero(lost):
                     self._collided(a, j, where, me, now, np.flatnonzero(lost))
+
+    def _without_copies(self, a: Access, old, bad):
+        """Leave out readers that hold another copy of the storing thread's own element.
+
+        In a tile language a scalar, or a tile of fewer elements than threads, is read by several
+        threads and stored by the first of them: the others read it for nothing.
+        """
+        sites = (old[bad] >> _CLOCK_BITS) & _SITE
+        slots = a.at.lanes.all_slots[bad]
+        apart = a.batch.slots((old[bad] >> THREAD_BITS) - 1) ^ slots
+        keep = np.ones(len(bad), np.bool_)
+        for number in set(sites.tolist()):
+            load = self.loads.get(number)
+            if load is not None and load.batch is a.batch:
+                keep &= (sites != number) | (apart & ~copy_bits(load.at) != 0)
+        bad = bad[keep]
+        return bad if len(bad) else None
 
     def _stored_twice(self, a, j, me, old, bad) -> None:
         """A store over another thread's: harmless if it stored the value that was there."""
@@ -278,7 +306,7 @@ class RaceDetector:
         order = np.argsort(where, kind="stable")
         winner = order[np.searchsorted(where[order], where[lost], side="right") - 1]
         same = _equal(value[lost], value[winner])
-        warp = ((me[lost] >> _THREAD) - 1) >> 5 == ((now[lost] >> _THREAD) - 1) >> 5
+        warp = ((me[lost] >> THREAD_BITS) - 1) >> 5 == ((now[lost] >> THREAD_BITS) - 1) >> 5
         if (~same).any():
             self._report(a, j, me, now, lost[~same])
         elif (~warp).any():
@@ -292,14 +320,14 @@ class RaceDetector:
             here = bad[sites == number]
             first = self.run.sites[number]
             k = int(here[0])
-            earlier = (int(old[k]) >> _THREAD) - 1
+            earlier = (int(old[k]) >> THREAD_BITS) - 1
             kind = "same-value-store" if same_value else "race"
             where = (self.space, *sorted((number, a.site.id)))
 
             def make(k=k, earlier=earlier, first=first, kind=kind):
                 address = int(a.at.vector()[k]) + a.offset + part
                 array, index = self.run.describe(self.space, a.site, address)
-                later = (int(me[k]) >> _THREAD) - 1
+                later = (int(me[k]) >> THREAD_BITS) - 1
                 threads = [self.run.thread(earlier), self.run.thread(later)]
                 return {
                     "array": array,
@@ -313,6 +341,21 @@ class RaceDetector:
                 }
 
             self.run.recorder.add(kind, where, len(here), make, warning=same_value)
+
+
+def copy_bits(at: Addresses) -> int:
+    """The bits of a thread's number that do not change the address it reads, as a mask."""
+    shape = at.lanes.shape
+    if shape.threads & (shape.threads - 1):
+        return 0
+    table = np.full(shape.size, -1, i8)
+    table[at.lanes.all_slots] = at.vector()
+    bits = 0
+    for b in range(shape.threads.bit_length() - 1):
+        pairs = table.reshape(-1, 2, 1 << b)
+        if (pairs[:, 0] == pairs[:, 1]).all():
+            bits |= 1 << b
+    return bits
 
 
 def _equal(x, y):

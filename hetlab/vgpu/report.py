@@ -66,6 +66,8 @@ class Launch:
 
     def _named(self, hazards: Iterable[Hazard]) -> list[Hazard]:
         """Hazards with the learner's names in the place of symbols."""
+        words = self.trace.origin.words
+        hazards = [found for h in hazards if (found := words(h) if words else h)]
         hazards = [replace(h, lines=[self._place(place) for place in h.lines]) for h in hazards]
         if not any(h.space == "shared" or _is_symbol(h.array) for h in hazards):
             return hazards

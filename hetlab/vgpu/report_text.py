@@ -21,14 +21,18 @@ def dims(value: tuple[int, int, int]) -> str:
 
 def heading(launch: Launch) -> str:
     """What was launched, where, and how much of it ran."""
+    unit = launch.trace.origin.unit
+    size = f"{dims(launch.block)} thread{'' if launch.threads == 1 else 's'}"
+    if unit == "program":
+        warps = launch.threads // 32
+        size = f"{warps} warp{'' if warps == 1 else 's'}"
     text = (
-        f"{launch.name}: {dims(launch.grid)} block{'' if launch.blocks == 1 else 's'} of "
-        f"{dims(launch.block)} thread{'' if launch.threads == 1 else 's'}, "
-        f"{launch.language} on the virtual GPU"
+        f"{launch.name}: {dims(launch.grid)} {unit}{'' if launch.blocks == 1 else 's'} of "
+        f"{size}, {launch.language} on the virtual GPU"
     )
     if launch.sampled:
         raw = launch.trace.raw
-        text += f"; counted on a sample of {raw.blocks_run:,} of {raw.blocks:,} blocks"
+        text += f"; counted on a sample of {raw.blocks_run:,} of {raw.blocks:,} {unit}s"
     return text
 
 

@@ -38,12 +38,12 @@ class Run(Placement, Ordering, Naming):
 
     def __init__(
         self, program, module_key, grid, block, raw, memory: Memory, arrays, *,
-        dynamic_shared, count, hazards, cooperative, step_budget,
+        dynamic_shared, count, hazards, cooperative, step_budget, tiles=False,
     ) -> None:  # fmt: skip
         self.program, self.module_key, self.memory = program, module_key, memory
         self.grid, self.block, self.raw = grid, block, raw
         self.count, self.hazards, self.cooperative = count, hazards, cooperative
-        self.step_budget = step_budget or 1_000_000
+        self.step_budget, self.tiles = step_budget or 1_000_000, tiles
         self.dynamic_shared = dynamic_shared
         self.shared_bytes = program.shared_bytes + dynamic_shared
         self.shared_stride = max(16, -(-self.shared_bytes // 16) * 16)

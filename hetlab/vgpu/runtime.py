@@ -49,6 +49,7 @@ class DeviceRuntime:
     def vprintf(self, lanes: Lanes, place, form, args):
         """Format the arguments of each thread as C does."""
         out = self.run.printf
+        said = set()  # by the blocks, when copies of one element speak once
         forms, pointers = lanes.full(form).tolist(), lanes.full(args).tolist()
         for slot, f, pointer in zip(lanes.all_slots.tolist(), forms, pointers):
             if len(out) >= MAX_PRINTED:
@@ -57,7 +58,13 @@ class DeviceRuntime:
                         f"... more than {MAX_PRINTED} lines were printed; the rest is lost\n"
                     )
                 break
-            out.append(self._format(self._text(f, slot), pointer, slot))
+            text = self._format(self._text(f, slot), pointer, slot)
+            if self.run.tiles:
+                copy = slot // self.batch.shape.padded, text
+                if copy in said:
+                    continue
+                said.add(copy)
+            out.append(text)
         return np.uint32(0)
 
     def _format(self, form: str, pointer: int, slot: int) -> str:

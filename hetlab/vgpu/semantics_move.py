@@ -77,6 +77,8 @@ def _setp(m, t, n):
 @entry("set")
 def _set(m, t, n):
     result, source = _types(m)[:2]
+    if source == result == "f16x2":
+        return Sem((result,), (source, source), f"set_pairs({m[0]!r}, {{0}}, {{1}})")
     code = _comparison(m, source)
     join = next((x for x in m if x in _BOOL), None)
     sources = (source, source)
@@ -234,6 +236,12 @@ def compare_pairs(op, a, b):
     return (r[0, 0], r[0, 1]) if scalar else (r[:, 0].copy(), r[:, 1].copy())
 
 
+def set_pairs(op, a, b):
+    """``set.f16x2.f16x2``: 1.0 in each half where the comparison holds, else 0."""
+    low, high = (np.asarray(c).astype(np.uint32) for c in compare_pairs(op, a, b))
+    return (low * np.uint32(0x3C00) | high * np.uint32(0x3C000000))[()]
+
+
 def in_space(a, space):
     """``isspacep``: whether a generic address lies in a window."""
     from hetlab.vgpu.memory import LOCAL_WINDOW, SHARED_WINDOW
@@ -252,5 +260,5 @@ def _windows():
 names.update(
     float_to_float=float_to_float, int_to_float=int_to_float, float_to_int=float_to_int,
     saturated=saturated, to_f16=to_f16, to_bf16=to_bf16, pack2=pack2, to_tf32=to_tf32,
-    compare_pairs=compare_pairs, in_space=in_space, bf16_to_f32=nx.bf16_to_f32, **_windows(),
+    compare_pairs=compare_pairs, set_pairs=set_pairs, in_space=in_space, bf16_to_f32=nx.bf16_to_f32, **_windows(),
 )  # fmt: skip

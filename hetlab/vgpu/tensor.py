@@ -16,7 +16,7 @@ import numpy as np
 from hetlab.vgpu.lanes import Lanes
 from hetlab.vgpu.numerics import bf16_to_f32
 
-__all__ = ["PER_WORD", "ldmatrix", "mma"]
+__all__ = ["PER_WORD", "ldmatrix", "mma", "places"]
 
 PER_WORD = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4, "f64": 1}
 """Elements of A or B in one register."""
@@ -25,7 +25,7 @@ _G, _T = np.arange(32) // 4, np.arange(32) % 4
 
 
 @lru_cache(maxsize=64)
-def _places(which: str, registers: int, e: int):
+def places(which: str, registers: int, e: int):
     """Row and column of each element: arrays ``[register, lane, element]``."""
     g, t = _G.reshape(1, 32, 1), _T.reshape(1, 32, 1)
     r, j = np.arange(registers).reshape(-1, 1, 1), np.arange(e).reshape(1, 1, -1)
@@ -52,7 +52,7 @@ def _gather(lanes: Lanes, words, which: str, shape, kind: str):
         values = (values & np.uint32(0xFFFFE000)).view(np.float32)
     target = {"f64": np.float64, "s8": np.int32, "u8": np.int32}.get(kind, np.float32)
     out = np.empty((len(stacked), *shape), target)
-    rows, columns = _places(which, len(words), e)
+    rows, columns = places(which, len(words), e)
     out[:, rows, columns] = values
     return out
 
@@ -64,7 +64,7 @@ def _each(lanes: Lanes, rows):
     return rows[lanes.warp_row, lanes.lane.astype(np.int64)]
 
 
-def mma(lanes: Lanes, shape, kinds, a, b, c):
+def mma(lanes: Lanes, shape, kinds, limits, a, b, c):
     """``D = A B + C``.
 
     Parameters
@@ -74,6 +74,8 @@ def mma(lanes: Lanes, shape, kinds, a, b, c):
         M, N, K.
     kinds : tuple of str
         PTX types of D, A, B, C.
+    limits : bool
+        Integers saturate.
     a, b, c : tuple
         The registers of the fragments.
 
@@ -87,7 +89,7 @@ def mma(lanes: Lanes, shape, kinds, a, b, c):
         _gather(lanes, a, "a", (m, k), kinds[1]), _gather(lanes, b, "b", (k, n), kinds[2])
     )
     packed = kinds[0] == "f16"
-    rows, columns = _places("c", len(c), 2 if packed else 1)
+    rows, columns = places("c", len(c), 2 if packed else 1)
     fragment = product[:, rows, columns]
     out = []
     for r, word in enumerate(c):
@@ -96,6 +98,10 @@ def mma(lanes: Lanes, shape, kinds, a, b, c):
             both = start.view(np.float16).reshape(*start.shape, 2).astype(np.float32)
             total = (both + fragment[:, r]).astype(np.float16)
             out.append(_each(lanes, np.ascontiguousarray(total).view(np.uint32)[..., 0]))
+        elif limits:
+            total = start.astype(np.int64) + fragment[:, r, :, 0]
+            total = np.clip(total, -(2**31), 2**31 - 1).astype(start.dtype)
+            out.append(_each(lanes, total))
         else:
             out.append(_each(lanes, start + fragment[:, r, :, 0].astype(start.dtype)))
     return tuple(out)
@@ -106,9 +112,8 @@ def ldmatrix(memory, site, addresses, offset: int, count: int, transposed: bool)
     matrix ``i / 8``."""
     lanes = addresses.lanes
     part = addresses.narrow(lanes.lane < 8 * count)
-    words = memory.load_shared(site, part, offset)
+    rows = memory.rows_shared(site, part, offset)
     warps = part.lanes.groups(32)[0]
-    rows = np.stack([part.lanes.full(w) for w in words], axis=-1)
     matrices = rows.view(np.uint16).reshape(warps, count, 8, 8)
     if transposed:
         matrices = matrices.swapaxes(2, 3)

@@ -76,21 +76,31 @@ def wavefronts(a: Addresses, offset: int, size: int) -> int:
     key = ("wavefronts", offset, size)
     found = a.cache.get(key)
     if found is None:
+        one = a.one() if lanes.shape.blocks > 1 else None
+        if one is not None:  # every block alike
+            found = a.cache[key] = lanes.shape.blocks * wavefronts(one, offset, size)
+            return found
         rows = lanes.rows(a.ad, width)
         relative = rows - rows[:, :1]
         same = size >= 4 or not (a.low & 3 and (rows[:, 0] & 3).any())
         if same and (relative == relative[0]).all():
-            found = groups * _pattern(relative[0].tobytes(), offset, size)
+            found = groups * _pattern(relative[0].tobytes(), width, offset, size)
+        elif rows.size <= _REMEMBERED:
+            start = int(rows[0, 0]) & ~3
+            found = _pattern((rows - start).tobytes(), width, offset, size)
         else:
             found = int(_busiest(rows + offset, size).sum())
         a.cache[key] = found
     return found
 
 
+_REMEMBERED = 1024  # addresses of a pattern that is worth remembering: those of a block
+
+
 @lru_cache(maxsize=4096)
-def _pattern(relative: bytes, offset: int, size: int) -> int:
-    rows = np.frombuffer(relative, np.int64).reshape(1, -1) + offset
-    return int(_busiest(rows, size)[0])
+def _pattern(relative: bytes, width: int, offset: int, size: int) -> int:
+    rows = np.frombuffer(relative, np.int64).reshape(-1, width) + offset
+    return int(_busiest(rows, size).sum())
 
 
 def _busiest(rows, size: int):

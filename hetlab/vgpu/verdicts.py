@@ -174,15 +174,18 @@ class Verdicts:
 
     def _polled(self, group: Group):
         """The memory instruction that a waiting group repeats, and its first thread's address."""
-        for block in [self.program.blocks[group.at], *self.program.blocks]:
-            lines = {i.line for i in block.code}
-            for site in self.run.sites if block.polls else ():
-                if site.ptx_line not in lines:
-                    continue
-                if site.register is None:
-                    return (site, site.offset) if site.space == "shared" else (None, 0)
-                value = int(np.atleast_1d(group.regs[site.register])[0]) + site.offset
-                return (site, value) if value or site.space != "global" else (None, 0)
+        around = [self.program.blocks[group.at], *self.program.blocks]
+        # What an atomic finds may be handed on through shared memory: look for the atomic first.
+        for atomic in (True, False):
+            for block in around:
+                lines = {i.line for i in block.code}
+                for site in self.run.sites if block.polls or (atomic and block.loop) else ():
+                    if site.ptx_line not in lines or (atomic and not site.atomic):
+                        continue
+                    if site.register is None:
+                        return (site, site.offset) if site.space == "shared" else (None, 0)
+                    value = int(np.atleast_1d(group.regs[site.register])[0]) + site.offset
+                    return (site, value) if value or site.space != "global" else (None, 0)
         return None, 0
 
     def trap(self, lanes: Lanes, place, what: str = "the kernel stops with a trap") -> None:

@@ -55,7 +55,10 @@ def _too_old(driver: int) -> str | None:
 
 
 def _kind(launch) -> str:
-    """The framework that a launch belongs to: the first part of its type's module."""
+    """The framework that a launch belongs to: the first part of its module, or its type's."""
+    own = getattr(launch, "__module__", None) or ""
+    if own.startswith("triton."):  # kernel[grid] is a plain function there
+        return "triton"
     return type(launch).__module__.partition(".")[0]
 
 
@@ -72,6 +75,10 @@ def on_virtual_gpu(launch: Callable) -> Callable:
             from hetlab.vgpu.frontends.numba_direct import direct
 
             return direct(launch)
+        if _kind(launch) == "triton":
+            from hetlab.vgpu.frontends.triton_adapter import on_virtual
+
+            return on_virtual(launch)
         return launch
     from hetlab.vgpu.frontends.switch import use_virtual_gpu
 

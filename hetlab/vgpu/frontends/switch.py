@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,57 +32,77 @@ class Switch:
 class _OnImport(importlib.abc.MetaPathFinder):
     """Installs an adapter at the end of the first import of its framework."""
 
-    def __init__(self, framework: str, install: Callable[[], None]) -> None:
-        self.framework, self.install = framework, install
+    def __init__(self, module: str, install: Callable[[], None]) -> None:
+        self.module, self.install, self.asking = module, install, False
 
     def find_spec(self, name, path, target=None):
-        if name != self.framework:
+        if name != self.module or self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self.asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asking = False
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
         def then_install(module) -> None:
             execute(module)
-            self.install()
+            if self in sys.meta_path:  # it stays there until then: some only ask for the spec
+                sys.meta_path.remove(self)
+                self.install()
 
         spec.loader.exec_module = then_install
         return spec
 
 
-def _install() -> None:
+def _numba() -> None:
     from hetlab.vgpu.frontends import numba_cuda
 
     numba_cuda.install()
 
 
-def _when_imported(framework: str, install: Callable[[], None]) -> None:
-    """Install an adapter now if its framework is imported, else as soon as it will be."""
-    if framework in sys.modules:
-        install()
-    elif not any(getattr(f, "framework", None) == framework for f in sys.meta_path):
-        sys.meta_path.insert(0, _OnImport(framework, install))
+def _triton() -> None:
+    """Install Triton's adapter; one that does not fit says so, and breaks no import."""
+    from hetlab.vgpu.frontends import triton_adapter
+
+    try:
+        triton_adapter.install()
+    except (AttributeError, ImportError) as cause:
+        from importlib import metadata
+
+        warnings.warn(
+            f"Triton {metadata.version('triton')} is not one that hetlab can run on the virtual "
+            f"GPU ({type(cause).__name__}: {cause}). Install the version in constraints.txt.",
+            stacklevel=2,
+        )
 
 
-def _install_tvm() -> None:
+def _tvm() -> None:
+    """Install TVM's adapter; one that does not fit says so, and breaks no import."""
     from hetlab.vgpu.frontends import tvm_adapter
 
     try:
         tvm_adapter.install()
-    except Exception as cause:  # a new TVM: `import tvm` must not fail for that
-        import warnings
-
+    except Exception as cause:
         warnings.warn(str(tvm_adapter.changed(cause)), stacklevel=2)
 
 
-def use_virtual_gpu() -> Switch:
-    """Run ``numba.cuda`` programs on the virtual GPU, where there is no real one.
+def _follow(module: str, install: Callable[[], None]) -> None:
+    """Install an adapter now, or at the end of its framework's import."""
+    if module in sys.modules:
+        install()
+    elif not any(isinstance(f, _OnImport) and f.module == module for f in sys.meta_path):
+        sys.meta_path.insert(0, _OnImport(module, install))
 
-    It may be called at any time: before or after ``from numba import cuda``, and more
-    than once.  On a machine with a GPU nothing changes: launches go to the GPU, and
-    ``hetlab.profile`` still uses the virtual one.
+
+def use_virtual_gpu() -> Switch:
+    """Run ``numba.cuda`` and Triton programs on the virtual GPU, where there is no real one.
+
+    It may be called at any time: before or after ``from numba import cuda`` and ``import
+    triton``, and more than once.  On a machine with a GPU nothing changes: launches go to
+    the GPU, and ``hetlab.profile`` still uses the virtual one.
 
     Returns
     -------
@@ -91,11 +112,11 @@ def use_virtual_gpu() -> Switch:
     Raises
     ------
     HetlabError
-        When Numba's simulator is loaded already, which replaces ``numba.cuda`` as a
-        whole.
+        When Numba's simulator or Triton's interpreter is loaded already: each replaces
+        its language as a whole.
     """
     reason = real_gpu()
-    _when_imported("tvm", _install_tvm)
+    _follow("tvm", _tvm)
     if reason is None:
         return Switch(
             "Kernels run on this machine's GPU; hetlab.profile and hetlab.sanitize run them "
@@ -103,6 +124,9 @@ def use_virtual_gpu() -> Switch:
             False,
         )
     text = f"Kernels run on the virtual GPU ({reason})."
+    if "triton" not in sys.modules:
+        os.environ.pop("TRITON_INTERPRET", None)  # chosen at the import that is still to come
+    _follow("triton", _triton)
     loaded = sys.modules.get("numba.cuda")
     if loaded is None:
         # The simulator is chosen by this variable, at the import that is still to come.
@@ -115,12 +139,10 @@ def use_virtual_gpu() -> Switch:
             )
         if "numba" in sys.modules:
             sys.modules["numba"].config.ENABLE_CUDASIM = 0
-        _when_imported("numba.cuda", _install)
-        return Switch(text, True)
-    if loaded.config.ENABLE_CUDASIM:
+    elif loaded.config.ENABLE_CUDASIM:
         raise HetlabError(
             "Numba's own simulator is loaded in this process (NUMBA_ENABLE_CUDASIM=1)",
             do="Restart the kernel, without that variable or with hetlab loaded first.",
         )
-    _install()
+    _follow("numba.cuda", _numba)
     return Switch(text, True)
