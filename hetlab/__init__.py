@@ -37,6 +37,7 @@ _OWNERS: dict[str, str] = {
     "show_roofline": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
     "show_time": "hetlab.widgets",
+    "show_warps": "hetlab.widgets",
     "this_cpu": "hetlab.devices",
     "use_virtual_gpu": "hetlab.vgpu.frontends.switch",
     "vector_code": "hetlab.devices.simd",
