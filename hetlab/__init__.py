@@ -22,6 +22,7 @@ _OWNERS: dict[str, str] = {
     "empty": "hetlab.vgpu.uninitialised",
     "gustafson": "hetlab.models",
     "hint": "hetlab.tracks.check",
+    "leaderboard": "hetlab.tracks.leaderboard",
     "load_ipython_extension": "hetlab.magics",
     "machine": "hetlab.timing",
     "measure": "hetlab.timing",

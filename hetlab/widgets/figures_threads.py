@@ -240,5 +240,11 @@ def _wide(ax, x: float, y: float, face: str, text: str) -> None:
     ax.add_patch(Rectangle((x, y), 0.92, 0.92, facecolor=face, edgecolor=EDGE, linewidth=0.8))
     dark = face == PURPLE
     ax.text(
-        x + 0.46, y + 0.46, text, ha="center", va="center", fontsize=9, color=INK if dark else "white"
+        x + 0.46,
+        y + 0.46,
+        text,
+        ha="center",
+        va="center",
+        fontsize=9,
+        color=INK if dark else "white",
     )
