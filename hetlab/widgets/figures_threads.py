@@ -12,7 +12,7 @@ from hetlab.errors import InvalidValue
 from hetlab.widgets.figures_cpu import EDGE, INK, _axes, _bare, _cell
 from hetlab.widgets.palette import BLUE, GREEN, ORANGE, PURPLE, VERMILION
 
-__all__ = ["pattern", "race", "rectangle", "threads"]
+__all__ = ["pattern", "race", "race_result", "rectangle", "threads"]
 
 ROW_WIDTH = 16
 """Cells in a row of `threads`."""
@@ -196,17 +196,51 @@ def race(turns: Sequence[int] | str = "000111", start: int = 5):
     -------
     matplotlib.figure.Figure
     """
-    order = [int(t) if str(t) in ("0", "1") else -1 for t in turns]
-    if sorted(order) != [0, 0, 0, 1, 1, 1]:
-        raise InvalidValue("turns", "three times 0 and three times 1, as in '001011'", turns)
-    memory, register, done = start, [None, None], [0, 0]
+    steps = _steps(turns, start)
     figure, (ax,) = _axes(8, 2.5)
     rows = {0: 0.0, 1: 2.4}
     ax.text(-0.3, 1.66, "memory", ha="right", va="center", color=INK)
     for thread in (0, 1):
         ax.text(-0.3, rows[thread] + 0.46, f"thread {thread}", ha="right", va="center", color=INK)
-    _wide(ax, 0, 1.2, PURPLE, str(memory))
-    for step, thread in enumerate(order, 1):
+    _wide(ax, 0, 1.2, PURPLE, str(start))
+    for step, (thread, what, memory, register) in enumerate(steps, 1):
+        text = (f"load {register}", f"add: {register}", f"store {register}")
+        _wide(ax, step, rows[thread], (BLUE, GREEN)[thread], text[what])
+        _wide(ax, step, 1.2, PURPLE, str(memory))
+        if what != 1:
+            near = rows[thread] + (0.92 if thread == 0 else 0)
+            far = 1.2 if thread == 0 else 2.12
+            ends = ((step + 0.46, far), (step + 0.46, near))
+            tail, head = ends if what == 0 else ends[::-1]
+            ax.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
+    text = "both additions counted" if memory == start + 2 else "one addition is lost"
+    ax.text(7.15, 1.66, f"{memory}: {text}", va="center", color=INK, fontsize=10, weight="bold")
+    _bare(ax, 10, 3.6)
+    ax.set_xlim(-1.3, 10)
+    ax.set_aspect("auto")
+    return figure
+
+
+def race_result(turns: Sequence[int] | str, start: int = 5) -> int:
+    """What the element of `race` holds in the end.
+
+    Parameters
+    ----------
+    turns : str or sequence of int
+        Whose step comes next, three 0 and three 1.
+    start : int
+        What the element holds before.
+    """
+    return _steps(turns, start)[-1][2]
+
+
+def _steps(turns: Sequence[int] | str, start: int) -> list[tuple[int, int, int, int]]:
+    """``(thread, which of its steps, memory after it, register after it)`` for each turn."""
+    order = [int(t) if str(t) in ("0", "1") else -1 for t in turns]
+    if sorted(order) != [0, 0, 0, 1, 1, 1]:
+        raise InvalidValue("turns", "three times 0 and three times 1, as in '001011'", turns)
+    memory, register, done, steps = start, [0, 0], [0, 0], []
+    for thread in order:
         what = done[thread]
         if what == 0:
             register[thread] = memory
@@ -215,23 +249,8 @@ def race(turns: Sequence[int] | str = "000111", start: int = 5):
         else:
             memory = register[thread]
         done[thread] += 1
-        colour = (BLUE, GREEN)[thread]
-        text = (f"load {register[thread]}", f"add: {register[thread]}", f"store {register[thread]}")
-        _wide(ax, step, rows[thread], colour, text[what])
-        _wide(ax, step, 1.2, PURPLE, str(memory))
-        if what != 1:
-            near = rows[thread] + (0.92 if thread == 0 else 0)
-            far = 1.2 if thread == 0 else 2.12
-            ends = ((step + 0.46, far), (step + 0.46, near))
-            tail, head = ends if what == 0 else ends[::-1]
-            ax.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
-    lost = start + 2 - memory
-    text = "both additions counted" if not lost else "one addition is lost"
-    ax.text(7.15, 1.66, f"{memory}: {text}", va="center", color=INK, fontsize=10, weight="bold")
-    _bare(ax, 10, 3.6)
-    ax.set_xlim(-1.3, 10)
-    ax.set_aspect("auto")
-    return figure
+        steps.append((thread, what, memory, register[thread]))
+    return steps
 
 
 def _wide(ax, x: float, y: float, face: str, text: str) -> None:

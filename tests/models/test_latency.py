@@ -1,5 +1,7 @@
 """Latency hiding: what a cycle-by-cycle run and the formula say must agree."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +37,7 @@ def test_every_warp_keeps_the_rules_of_its_round(warps, latency, work):
         assert [t for t, _ in issued] == [t for t, who in enumerate(ran.chosen) if who == w]
         kinds = "".join(s for _, s in issued)
         assert kinds == (("a" * work + "l") * 300)[: len(kinds)]
-        for (t, kind), (later, _) in zip(issued, issued[1:]):
+        for (t, kind), (later, _) in pairwise(issued):
             assert later - t >= (latency if kind == "l" else 1)
     # Idle only when every warp waits.
     for t, who in enumerate(ran.chosen):

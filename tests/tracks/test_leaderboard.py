@@ -81,7 +81,7 @@ def test_a_damaged_board_begins_anew(work):
 def test_only_a_profile_can_be_entered(work):
     x = np.ones(8, np.float32)
     uncounted = hetlab.sanitize(copy[1, 32], x, np.zeros_like(x), 1)
-    with pytest.raises(InvalidValue, match="hetlab.profile"):
+    with pytest.raises(InvalidValue, match=r"hetlab\.profile"):
         leaderboard("04/x", uncounted)
     with pytest.raises(InvalidValue, match="sectors"):
         leaderboard("04/x", by="beauty")
