@@ -6,7 +6,7 @@ from hetlab.errors import InvalidValue
 from hetlab.widgets.showing import _best
 from hetlab.widgets.warps import LIMITS, Warps
 
-__all__ = ["show_warps"]
+__all__ = ["show_warps", "warps_of"]
 
 
 def show_warps(warps: int = 1, latency: int = 24, work: int = 3):
@@ -32,9 +32,14 @@ def show_warps(warps: int = 1, latency: int = 24, work: int = 3):
     InvalidValue
         For a number outside its range.
     """
+    data = warps_of(warps, latency, work)
+    return _best(data, "live_warps", "WarpsWidget", "draw_warps", "warps_figure")
+
+
+def warps_of(warps: int, latency: int, work: int) -> Warps:
+    """The three numbers, held to what the sliders reach."""
     for name, value in (("warps", warps), ("latency", latency), ("work", work)):
         least, most = LIMITS[name]
         if not isinstance(value, int) or not least <= value <= most:
             raise InvalidValue(name, f"a whole number from {least} to {most}", value)
-    data = Warps(warps, latency, work)
-    return _best(data, "live_warps", "WarpsWidget", "draw_warps", "warps_figure")
+    return Warps(warps, latency, work)
