@@ -35,6 +35,7 @@ _OWNERS: dict[str, str] = {
     "reveal": "hetlab.timing",
     "roles": "hetlab.models",
     "sanitize": "hetlab.vgpu.profile",
+    "show_access": "hetlab.widgets",
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",

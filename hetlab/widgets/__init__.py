@@ -9,6 +9,7 @@ _OWNERS = {
     "distribution_figure": "draw_distribution",
     "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
+    "show_access": "showing_gpu",
     "show_distribution": "showing",
     "show_roofline": "showing",
     "show_sizes": "showing",
