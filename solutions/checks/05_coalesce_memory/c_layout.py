@@ -20,7 +20,7 @@ def drift_spec(particles, dt, steps):
 
 ### END PUBLIC SPEC
 def drift_cases(rng):
-    for n, steps in ((1, 1), (64, 1), (100, 2), (1000, 3)):
+    for n, steps in ((2, 1), (64, 1), (100, 2), (1000, 3)):
         particles = rng.random((n, 8), dtype=np.float32)
         yield Case(f"{n} particles, {steps} step{'s' * (steps > 1)}", particles, 0.1, steps)
 
