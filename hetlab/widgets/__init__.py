@@ -9,10 +9,12 @@ _OWNERS = {
     "distribution_figure": "draw_distribution",
     "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
+    "show_access": "showing_gpu",
     "show_distribution": "showing",
     "show_roofline": "showing",
     "show_sizes": "showing",
     "show_time": "showing_timing",
+    "show_warps": "showing_gpu",
     "wreck_benchmark": "showing_timing",
 }
 
