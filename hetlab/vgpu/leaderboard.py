@@ -56,7 +56,8 @@ class Leaderboard:
     Examples
     --------
     >>> board = hetlab.Leaderboard()
-    >>> board.add("first try", hetlab.profile(kernel[grid, block], a, out), np.array_equal(out, a.T))
+    >>> report = hetlab.profile(kernel[grid, block], a, out)
+    >>> board.add("first try", report, np.array_equal(out, a.T))
     """
 
     def __init__(self, chip: str = "A100") -> None:
