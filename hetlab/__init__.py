@@ -38,6 +38,7 @@ _OWNERS: dict[str, str] = {
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
+    "show_steps": "hetlab.widgets",
     "show_time": "hetlab.widgets",
     "this_cpu": "hetlab.devices",
     "use_virtual_gpu": "hetlab.vgpu.frontends.switch",

@@ -13,6 +13,7 @@ _OWNERS = {
     "show_distribution": "showing",
     "show_roofline": "showing",
     "show_sizes": "showing",
+    "show_steps": "showing_shared",
     "show_time": "showing_timing",
     "wreck_benchmark": "showing_timing",
 }
