@@ -35,10 +35,12 @@ ADAPTERS = {
 MADE_OF = {
     "bench/_vgpu_kernels.py": {"numba"},
     "timing/ceilings_numba.py": {"numba"},
+    "widgets/live_access.py": {"anywidget", "traitlets"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
     "widgets/live_time.py": {"anywidget", "traitlets"},
+    "widgets/live_warps.py": {"anywidget", "traitlets"},
     "widgets/live_wreck.py": {"anywidget", "traitlets"},
 }
 # A peer in a benchmark is what it is compared with; its name is the point.

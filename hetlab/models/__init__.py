@@ -4,6 +4,7 @@ What they give is *modelled*: it becomes interesting beside a measurement.
 """
 
 from hetlab.models.ceilings import Roofline, bound_of, ridge_point, roofline
+from hetlab.models.latency import busy_share, warps_needed
 from hetlab.models.role_figures import modelled_devices, roles, workloads
 from hetlab.models.roles import break_even, estimate
 from hetlab.models.speedup import amdahl, amdahl_limit, gustafson, serial_fraction
@@ -14,6 +15,7 @@ __all__ = [
     "amdahl_limit",
     "bound_of",
     "break_even",
+    "busy_share",
     "estimate",
     "gustafson",
     "modelled_devices",
@@ -21,5 +23,6 @@ __all__ = [
     "roles",
     "roofline",
     "serial_fraction",
+    "warps_needed",
     "workloads",
 ]

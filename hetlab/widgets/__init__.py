@@ -9,12 +9,14 @@ _OWNERS = {
     "distribution_figure": "draw_distribution",
     "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
+    "show_access": "showing_gpu",
     "show_banks": "showing_shared",
     "show_distribution": "showing",
     "show_roofline": "showing",
     "show_sizes": "showing",
     "show_steps": "showing_shared",
     "show_time": "showing_timing",
+    "show_warps": "showing_gpu",
     "wreck_benchmark": "showing_timing",
 }
 
