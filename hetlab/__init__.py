@@ -34,6 +34,8 @@ _OWNERS: dict[str, str] = {
     "roles": "hetlab.models",
     "sanitize": "hetlab.vgpu.profile",
     "show_distribution": "hetlab.widgets",
+    "show_lockstep": "hetlab.widgets",
+    "show_occupancy": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
     "show_time": "hetlab.widgets",

@@ -10,6 +10,8 @@ _OWNERS = {
     "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
     "show_distribution": "showing",
+    "show_lockstep": "showing_warps",
+    "show_occupancy": "showing_warps",
     "show_roofline": "showing",
     "show_sizes": "showing",
     "show_time": "showing_timing",
