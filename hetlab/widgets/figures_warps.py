@@ -146,7 +146,8 @@ def little(chip: str | Chip = "A100", loads: Sequence[int] = (1, 2, 4), itemsize
         at = int(np.argmax(rate > share * chip.bandwidth)) or most
         name = f"{n} load{'s' * (n > 1)} a thread"
         ax.annotate(name, (warps[at], rate[at]), xytext=(6, -10), textcoords="offset points",
-                    fontsize=8, color=colour)  # fmt: skip
+                    fontsize=8, color=colour,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4})  # fmt: skip
     need = in_flight(chip.bandwidth, latency)
     ax.set_title(
         f"{chip.name}: {binary_bytes(round(need))} must be on the way, "
