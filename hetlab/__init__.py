@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # public name -> the module that owns it
 _OWNERS: dict[str, str] = {
     "Comparison": "hetlab.timing",
+    "Leaderboard": "hetlab.vgpu.leaderboard",
     "Measurement": "hetlab.timing",
     "amdahl": "hetlab.models",
     "break_even": "hetlab.models",
@@ -33,6 +34,7 @@ _OWNERS: dict[str, str] = {
     "reveal": "hetlab.timing",
     "roles": "hetlab.models",
     "sanitize": "hetlab.vgpu.profile",
+    "show_banks": "hetlab.widgets",
     "show_distribution": "hetlab.widgets",
     "show_lockstep": "hetlab.widgets",
     "show_occupancy": "hetlab.widgets",

@@ -9,6 +9,7 @@ _OWNERS = {
     "distribution_figure": "draw_distribution",
     "machine_map": "device_map",
     "roofline_figure": "draw_roofline",
+    "show_banks": "showing_shared",
     "show_distribution": "showing",
     "show_lockstep": "showing_warps",
     "show_occupancy": "showing_warps",
