@@ -120,7 +120,8 @@ def test_turns_are_the_most_lanes_of_a_warp_that_meet_at_one_address(data, space
     here = "h" if space == "global" else "s"
     body = f"""__shared__ int s[6]; int t = threadIdx.x; if (t < 6) s[t] = 0; __syncthreads();
         int k = a[t]; if (k >= 0) atomicAdd({here} + k, 1);"""
-    counters = run_cuda(cuda(body, "const int* a, int* h"), 1, n, [keys, np.zeros(6, "i4")]).counters
+    run = run_cuda(cuda(body, "const int* a, int* h"), 1, n, [keys, np.zeros(6, "i4")])
+    counters = run.counters
     warps = [[k for k in keys[w : w + 32].tolist() if k >= 0] for w in range(0, n, 32)]
     assert counters["atomics"] == sum(map(bool, warps))
     assert counters["atomic_turns"] == sum(max(map(w.count, w)) for w in warps if w)
