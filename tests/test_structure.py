@@ -36,6 +36,8 @@ MADE_OF = {
     "bench/_vgpu_kernels.py": {"numba"},
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
+    "widgets/live_lockstep.py": {"anywidget", "traitlets"},
+    "widgets/live_occupancy.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
     "widgets/live_time.py": {"anywidget", "traitlets"},

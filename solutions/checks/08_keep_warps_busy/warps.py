@@ -27,9 +27,9 @@ def unseen(task, cases, criterion=0):
 ### BEGIN PUBLIC SPEC
 def two_channels_spec(x, out):
     warm, cool = x[0::2].astype(np.float64), x[1::2].astype(np.float64)
-    for _ in range(12):
-        warm = warm + 0.125 * (1 - warm * warm)
-        cool = cool * (1.25 - 0.25 * cool)
+    for _ in range(48):
+        warm = warm + (1 - warm * warm) / 32
+        cool = cool * (33 - cool) / 32
     out[0::2], out[1::2] = warm, cool
 
 
@@ -40,11 +40,11 @@ def by_parity(x, out):
     if i < x.size:
         v = x[i]
         if i % 2 == 0:
-            for _ in range(12):
-                v = v + float32(0.125) * (float32(1) - v * v)
+            for _ in range(48):
+                v = v + float32(1 / 32) * (float32(1) - v * v)
         else:
-            for _ in range(12):
-                v = v * (float32(1.25) - float32(0.25) * v)
+            for _ in range(48):
+                v = v * (float32(33 / 32) - float32(1 / 32) * v)
         out[i] = v
 
 
@@ -55,7 +55,7 @@ def samples(label, x, **more):
 
 
 def two_channels_cases(rng):
-    for n in (64, 1, 2, 31, 65, 100, 128, 257, 2000):
+    for n in (64, 1, 2, 31, 65, 100, 128, 257, 1500):
         yield samples(f"n = {n}", rng.random(n, dtype=np.float32) + np.float32(0.1))
 
 
@@ -68,9 +68,9 @@ def given_instructions(n):
 
 
 def fewer_instructions(case):
-    """Three quarters; with fewer than 64 numbers there are not two whole warps to choose from."""
+    """Four fifths; with few numbers there are not enough whole warps to choose from."""
     n = case.inputs[0].size
-    return given_instructions(n) * (0.75 if n >= 64 else 1.5)
+    return given_instructions(n) * (0.8 if n >= 100 else 1.7)
 
 
 two_channels = Task(
@@ -99,9 +99,9 @@ def both_and_choose(x, out):
     i = cuda.grid(1)
     if i < x.size:
         a = b = x[i]
-        for _ in range(12):
-            a = a + float32(0.125) * (float32(1) - a * a)
-            b = b * (float32(1.25) - float32(0.25) * b)
+        for _ in range(48):
+            a = a + float32(1 / 32) * (float32(1) - a * a)
+            b = b * (float32(33 / 32) - float32(1 / 32) * b)
         out[i] = a if i % 2 == 0 else b
 
 
@@ -111,11 +111,11 @@ def channel_by_warp_of_i(x, out):
     if i < x.size:
         v = x[i]
         if i // 32 % 2 == 0:
-            for _ in range(12):
-                v = v + float32(0.125) * (float32(1) - v * v)
+            for _ in range(48):
+                v = v + float32(1 / 32) * (float32(1) - v * v)
         else:
-            for _ in range(12):
-                v = v * (float32(1.25) - float32(0.25) * v)
+            for _ in range(48):
+                v = v * (float32(33 / 32) - float32(1 / 32) * v)
         out[i] = v
 
 
@@ -127,11 +127,11 @@ def guard_on_the_thread(x, out):
     if t < x.size:
         v = x[i]
         if warp % 2 == 0:
-            for _ in range(12):
-                v = v + float32(0.125) * (float32(1) - v * v)
+            for _ in range(48):
+                v = v + float32(1 / 32) * (float32(1) - v * v)
         else:
-            for _ in range(12):
-                v = v * (float32(1.25) - float32(0.25) * v)
+            for _ in range(48):
+                v = v * (float32(33 / 32) - float32(1 / 32) * v)
         out[i] = v
 
 
