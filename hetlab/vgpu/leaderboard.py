@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from hetlab.errors import InvalidValue, UnknownName
+from hetlab.errors import InvalidValue
 from hetlab.units import seconds
 from hetlab.vgpu.report import Launch, Launches
 
@@ -17,12 +17,8 @@ COLUMNS = {
     "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
     "conflicts": ("shared_bank_conflicts",),
     "instructions": ("instructions",),
-    "turns": ("atomic_turns",),
 }
 """What is shown of each try: a heading, and the counters that it adds up."""
-
-RARE = ("turns",)
-"""Headings that are left out while every try has 0 of them."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +52,15 @@ class Leaderboard:
     ----------
     chip : str
         Whose modelled time orders the table.
-    order : str, optional
-        A heading of the table, such as "turns", to order it by instead of the time.
 
     Examples
     --------
     >>> board = hetlab.Leaderboard()
-    >>> report = hetlab.profile(kernel[grid, block], a, out)
-    >>> board.add("first try", report, np.array_equal(out, a.T))
+    >>> board.add("first try", hetlab.profile(kernel[grid, block], a, out), np.array_equal(out, a.T))
     """
 
-    def __init__(self, chip: str = "A100", order: str = "") -> None:
-        if order and order not in COLUMNS:
-            raise UnknownName("heading", order, COLUMNS)
-        self.chip, self.order = chip, order
+    def __init__(self, chip: str = "A100") -> None:
+        self.chip = chip
         self.tries: list[Try] = []
 
     def add(self, name: str, report: Launch | Launches, right: bool) -> Leaderboard:
@@ -111,19 +102,14 @@ class Leaderboard:
 
     @property
     def ranking(self) -> list[Try]:
-        """Those that count, the least first, then the others in order of entry."""
-
-        def cost(t: Try) -> tuple:
-            return (t.counts[self.order] if self.order else 0, t.seconds)
-
-        counting = sorted((t for t in self.tries if not t.why_not), key=cost)
+        """Those that count by their modelled time, then the others in order of entry."""
+        counting = sorted((t for t in self.tries if not t.why_not), key=lambda t: t.seconds)
         return [*counting, *(t for t in self.tries if t.why_not)]
 
     def _rows(self) -> list[list[str]]:
-        shown = [c for c in COLUMNS if c not in RARE or any(t.counts[c] for t in self.tries)]
-        rows = [["", "run", *shown, f"at least, on {self.chip}"]]
+        rows = [["", "run", *COLUMNS, f"at least, on {self.chip}"]]
         for place, t in enumerate(self.ranking, 1):
-            counts = [f"{t.counts[title]:,}" for title in shown]
+            counts = [f"{t.counts[title]:,}" for title in COLUMNS]
             mark = "-" if t.why_not else str(place)
             rows.append([mark, t.name, *counts, t.why_not or seconds(t.seconds)])
         return rows

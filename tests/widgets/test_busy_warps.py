@@ -76,13 +76,15 @@ def test_the_model_of_a_loop_agrees_with_the_steps_that_the_virtual_gpu_counts()
     from numba import cuda
 
     @cuda.jit
-    def loop(turns, out):
+    def loop(turns, step, out):
         i = cuda.grid(1)
-        for _ in range(turns[i]):
+        n = turns[i]
+        while n > 0:  # the compiler does not know the step, so it cannot unroll the loop
             cuda.atomic.add(out, i, 1)
+            n -= step[0]
 
     turns = np.random.default_rng(1).integers(0, 13, 64)
-    report = hetlab.profile(loop[1, 64], turns, np.zeros(64, np.int64))
+    report = hetlab.profile(loop[1, 64], turns, np.ones(1, np.int64), np.zeros(64, np.int64))
     (stop,) = lockstep(lambda i: int(turns[i])).stops
     assert report.counters["atomics"] == stop.steps
 
