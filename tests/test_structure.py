@@ -41,6 +41,7 @@ MADE_OF = {
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
     "widgets/live_time.py": {"anywidget", "traitlets"},
+    "widgets/live_warps.py": {"anywidget", "traitlets"},
     "widgets/live_wreck.py": {"anywidget", "traitlets"},
 }
 # A peer in a benchmark is what it is compared with; its name is the point.

@@ -4,6 +4,7 @@ What they give is *modelled*: it becomes interesting beside a measurement.
 """
 
 from hetlab.models.ceilings import Roofline, bound_of, ridge_point, roofline
+from hetlab.models.latency import busy_share, warps_needed
 from hetlab.models.littles_law import in_flight, reached_rate
 from hetlab.models.role_figures import modelled_devices, roles, workloads
 from hetlab.models.roles import break_even, estimate
@@ -15,6 +16,7 @@ __all__ = [
     "amdahl_limit",
     "bound_of",
     "break_even",
+    "busy_share",
     "estimate",
     "gustafson",
     "in_flight",
@@ -24,5 +26,6 @@ __all__ = [
     "roles",
     "roofline",
     "serial_fraction",
+    "warps_needed",
     "workloads",
 ]

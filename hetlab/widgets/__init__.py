@@ -16,6 +16,7 @@ _OWNERS = {
     "show_roofline": "showing",
     "show_sizes": "showing",
     "show_time": "showing_timing",
+    "show_warps": "showing_gpu",
     "wreck_benchmark": "showing_timing",
 }
 
