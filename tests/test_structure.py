@@ -40,6 +40,7 @@ MADE_OF = {
     "widgets/live_occupancy.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
+    "widgets/live_streams.py": {"anywidget", "traitlets"},
     "widgets/live_time.py": {"anywidget", "traitlets"},
     "widgets/live_warps.py": {"anywidget", "traitlets"},
     "widgets/live_wreck.py": {"anywidget", "traitlets"},

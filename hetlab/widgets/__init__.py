@@ -15,6 +15,7 @@ _OWNERS = {
     "show_occupancy": "showing_warps",
     "show_roofline": "showing",
     "show_sizes": "showing",
+    "show_streams": "streams",
     "show_time": "showing_timing",
     "show_warps": "showing_gpu",
     "wreck_benchmark": "showing_timing",
