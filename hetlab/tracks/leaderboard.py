@@ -26,7 +26,10 @@ COLUMNS = {
     "requests": ("global_load_requests", "global_store_requests", "global_atomic_requests"),
     "conflicts": ("shared_bank_conflicts",),
     "instructions": ("instructions",),
+    "turns": ("atomic_turns",),
 }
+#: Headings that are left out while every attempt has 0 of them.
+RARE = ("turns",)
 #: The chip whose bounds stand in the column "estimate".
 CHIP = "A100"
 _KEPT = 200
@@ -58,11 +61,12 @@ class Leaderboard:
     says: str
 
     def _cells(self) -> list[list[str]]:
-        heads = ["", *COLUMNS, f"{CHIP}, modelled", "attempt"]
+        shown = [c for c in COLUMNS if c not in RARE or any(row.get(c) for row in self.rows)]
+        heads = ["", *shown, f"{CHIP}, modelled", "attempt"]
         cells = [heads]
         for row in self.rows:
             mark = f"{row['place']}{' <' if row['place'] == self.latest else ''}"
-            counts = [f"{row[name]:,}" for name in COLUMNS]
+            counts = [f"{row.get(name, 0):,}" for name in shown]
             cells.append([mark, *counts, seconds(row["estimate"]), row["note"]])
         return cells
 
@@ -110,7 +114,7 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     note : str
         What was tried, in a few words.
     by : str
-        "sectors", "requests", "conflicts" or "instructions": fewer is better.
+        "sectors", "requests", "conflicts", "instructions" or "turns": fewer is better.
 
     Returns
     -------
@@ -157,11 +161,11 @@ def _entry(report: Any, note: str) -> dict:
 
 
 def _same(one: dict, other: dict) -> bool:
-    return all(one[key] == other.get(key) for key in (*COLUMNS, "note"))
+    return one["note"] == other["note"] and all(one[k] == other.get(k, 0) for k in COLUMNS)
 
 
 def _shown(challenge: str, by: str, rows: Iterable[dict], mine: dict | None, says: str):
-    ordered = sorted(rows, key=lambda row: (row[by], row["instructions"]))
+    ordered = sorted(rows, key=lambda row: (row.get(by, 0), row["instructions"]))
     placed = tuple({**row, "place": n} for n, row in enumerate(ordered, 1))
     latest = next((n for n, row in enumerate(ordered, 1) if row is mine), 0)
     if not says and not placed:
@@ -191,7 +195,7 @@ def _read(file: Path | None) -> dict[str, list[dict]]:
         return _without_file
     try:
         boards = json.loads(file.read_text(encoding="utf-8"))["boards"]
-        wanted = {*COLUMNS, "estimate", "note"}
+        wanted = {*COLUMNS, "estimate", "note"} - {*RARE}
         return {name: [row for row in rows if wanted <= set(row)] for name, rows in boards.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}  # a board is only for fun: a damaged one begins anew

@@ -31,6 +31,7 @@ def register(ipython) -> None:
         ("hetlab.devices.device", "DeviceList", devices_html),
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.role_table", "RoleTable", roles_html),
+        ("hetlab.models.streams", "StreamTimeline", streams_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -54,6 +55,13 @@ def roles_html(table) -> str:
     from hetlab.widgets.figures_machine import roles_html as draw
 
     return draw(table)
+
+
+def streams_html(line) -> str:
+    """A StreamTimeline: streams downwards, time to the right."""
+    from hetlab.widgets.draw_streams import timeline_html
+
+    return timeline_html(line)
 
 
 def measurement_html(m) -> str:

@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 
 from hetlab.errors import HetlabError
@@ -51,6 +52,8 @@ def _install() -> None:
     from hetlab.vgpu.frontends import numba_cuda
 
     numba_cuda.install()
+    # Numba's advice is for a real GPU: larger grids, no arrays of the host.
+    warnings.filterwarnings("ignore", message="Grid size|Host array used in CUDA kernel")
 
 
 def use_virtual_gpu() -> Switch:
