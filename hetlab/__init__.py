@@ -13,7 +13,6 @@ __version__ = "0.1.0"
 # public name -> the module that owns it
 _OWNERS: dict[str, str] = {
     "Comparison": "hetlab.timing",
-    "Leaderboard": "hetlab.vgpu.leaderboard",
     "Measurement": "hetlab.timing",
     "StreamTimeline": "hetlab.models.streams",
     "amdahl": "hetlab.models",
