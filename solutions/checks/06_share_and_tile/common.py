@@ -2,7 +2,10 @@
 
 import numpy as np
 
+import hetlab
 from hetlab.grading import Case
+
+hetlab.use_virtual_gpu()
 
 SECTOR = 32
 

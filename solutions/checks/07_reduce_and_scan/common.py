@@ -2,6 +2,10 @@
 
 import numpy as np
 
+import hetlab
+
+hetlab.use_virtual_gpu()
+
 
 def whole(rng, n, low=1, high=10):
     """Whole numbers as float32: their sums are exact in every order."""
