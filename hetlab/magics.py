@@ -8,7 +8,6 @@ import importlib.metadata
 import os
 import re
 import sys
-import warnings
 
 import click
 
@@ -30,9 +29,7 @@ def load_ipython_extension(ipython) -> None:
     _prefer_forkable_threads()
     register(ipython)
     try:
-        if use_virtual_gpu().virtual:
-            # Numba's advice for a real GPU: larger grids, no arrays of the host.
-            warnings.filterwarnings("ignore", message="Grid size|Host array used in CUDA kernel")
+        use_virtual_gpu()
     except HetlabError as reason:  # a lesson on CPUs goes on without it
         click.echo(f"hetlab: {reason}", err=True)
 

@@ -109,7 +109,11 @@ def _copy_of_input(value: Any, inputs: tuple) -> Any:
 
 def _off_by_one(value: Any, inputs: tuple) -> Any:
     if isinstance(value, np.ndarray) and value.ndim:
-        return np.roll(value, 1, axis=-1) if value.dtype.kind != "b" else ~value
+        if value.dtype.kind == "b":
+            return ~value
+        rolled = np.roll(value, 1, axis=-1)
+        # A single element, or equal ones, cannot be shifted: they are off by one themselves.
+        return rolled if not np.array_equal(rolled, value) else value + value.dtype.type(1)
     if isinstance(value, bool | np.bool_ | str) or value is None:
         return _NO
     if isinstance(value, int | float | np.number):

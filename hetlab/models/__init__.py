@@ -5,6 +5,7 @@ What they give is *modelled*: it becomes interesting beside a measurement.
 
 from hetlab.models.ceilings import Roofline, bound_of, ridge_point, roofline
 from hetlab.models.latency import busy_share, warps_needed
+from hetlab.models.littles_law import in_flight, reached_rate
 from hetlab.models.role_figures import modelled_devices, roles, workloads
 from hetlab.models.roles import break_even, estimate
 from hetlab.models.speedup import amdahl, amdahl_limit, gustafson, serial_fraction
@@ -18,7 +19,9 @@ __all__ = [
     "busy_share",
     "estimate",
     "gustafson",
+    "in_flight",
     "modelled_devices",
+    "reached_rate",
     "ridge_point",
     "roles",
     "roofline",

@@ -24,9 +24,13 @@ __all__ = ["Leaderboard", "leaderboard"]
 COLUMNS = {
     "sectors": ("global_load_sectors", "global_store_sectors", "global_atomic_sectors"),
     "requests": ("global_load_requests", "global_store_requests", "global_atomic_requests"),
+    "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
     "conflicts": ("shared_bank_conflicts",),
     "instructions": ("instructions",),
+    "turns": ("atomic_turns",),
 }
+#: Headings that are left out while every attempt has 0 of them.
+RARE = ("wavefronts", "turns")
 #: The chip whose bounds stand in the column "estimate".
 CHIP = "A100"
 _KEPT = 200
@@ -57,19 +61,25 @@ class Leaderboard:
     latest: int
     says: str
 
+    @property
+    def _order(self) -> str:
+        label = "modelled" if self.by == "estimate" else "counted"
+        return f"your own runs, ordered by {self.by} ({label})"
+
     def _cells(self) -> list[list[str]]:
-        heads = ["", *COLUMNS, f"{CHIP}, modelled", "attempt"]
+        shown = [c for c in COLUMNS if c not in RARE or any(row.get(c) for row in self.rows)]
+        heads = ["", *shown, f"{CHIP}, modelled", "attempt"]
         cells = [heads]
         for row in self.rows:
             mark = f"{row['place']}{' <' if row['place'] == self.latest else ''}"
-            counts = [f"{row[name]:,}" for name in COLUMNS]
+            counts = [f"{row.get(name, 0):,}" for name in shown]
             cells.append([mark, *counts, seconds(row["estimate"]), row["note"]])
         return cells
 
     def __repr__(self) -> str:
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells)]
-        lines = [f"{self.challenge}: your own runs, ordered by {self.by} (counted)"]
+        lines = [f"{self.challenge}: {self._order}"]
         for row in cells:
             left = [f"{row[0]:<{widths[0]}}"]
             numbers = [f"{text:>{w}}" for text, w in zip(row[1:-1], widths[1:-1])]
@@ -89,9 +99,7 @@ class Leaderboard:
                 for i, text in enumerate(row)
             )
             body += "</tr>"
-        head = (
-            f"<b>{html.escape(self.challenge)}</b>: your own runs, ordered by {self.by} (counted)"
-        )
+        head = f"<b>{html.escape(self.challenge)}</b>: {self._order}"
         return (
             f"<div>{head}<table style='border-collapse:collapse'>{body}</table>"
             f"{html.escape(self.says)}</div>"
@@ -110,7 +118,7 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     note : str
         What was tried, in a few words.
     by : str
-        "sectors", "requests", "conflicts" or "instructions": fewer is better.
+        A key of `COLUMNS`, or "estimate": less is better.
 
     Returns
     -------
@@ -122,8 +130,8 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     InvalidValue
         For another `by`, or something that is not a report of counts.
     """
-    if by not in COLUMNS:
-        raise InvalidValue("by", " or ".join(map(repr, COLUMNS)), by)
+    if by not in (*COLUMNS, "estimate"):
+        raise InvalidValue("by", " or ".join(map(repr, (*COLUMNS, "estimate"))), by)
     file = _file()
     boards = _read(file)
     rows = boards.setdefault(challenge, [])
@@ -157,11 +165,11 @@ def _entry(report: Any, note: str) -> dict:
 
 
 def _same(one: dict, other: dict) -> bool:
-    return all(one[key] == other.get(key) for key in (*COLUMNS, "note"))
+    return one["note"] == other["note"] and all(one[k] == other.get(k, 0) for k in COLUMNS)
 
 
 def _shown(challenge: str, by: str, rows: Iterable[dict], mine: dict | None, says: str):
-    ordered = sorted(rows, key=lambda row: (row[by], row["instructions"]))
+    ordered = sorted(rows, key=lambda row: (row.get(by, 0), row["instructions"]))
     placed = tuple({**row, "place": n} for n, row in enumerate(ordered, 1))
     latest = next((n for n, row in enumerate(ordered, 1) if row is mine), 0)
     if not says and not placed:
@@ -191,7 +199,7 @@ def _read(file: Path | None) -> dict[str, list[dict]]:
         return _without_file
     try:
         boards = json.loads(file.read_text(encoding="utf-8"))["boards"]
-        wanted = {*COLUMNS, "estimate", "note"}
+        wanted = {*COLUMNS, "estimate", "note"} - {*RARE}
         return {name: [row for row in rows if wanted <= set(row)] for name, rows in boards.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}  # a board is only for fun: a damaged one begins anew

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetlab.vgpu.lanes import Addresses
-from hetlab.vgpu.traffic import least_wavefronts, sectors, wavefronts
+from hetlab.vgpu.traffic import least_wavefronts, sectors, turns, wavefronts
 
 __all__ = ["COUNTERS", "Tally"]
 
@@ -43,6 +43,7 @@ COUNTERS = (
     "divergent_branches",
     "barriers",
     "atomics",
+    "atomic_turns",
 )
 """The names in ``RawLaunch.counters``; all are exact ints.
 
@@ -50,7 +51,8 @@ Requests, instructions, branches and barriers count warps; ``thread_instructions
 count threads (an fma is two operations; ``flops_tensor`` is the part of ``mma``); ``*_bytes`` are the bytes that threads asked for (bytes
 moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions in every
 space, ``global_atomic_*`` those in global memory, which are neither loads nor stores (Nsight's
-``l1tex__t_sectors_pipe_lsu_mem_global_op_atom`` and ``_red``).
+``l1tex__t_sectors_pipe_lsu_mem_global_op_atom`` and ``_red``); ``atomic_turns`` adds up, for each
+of these instructions, the most lanes that update one address, which are served in turn.
 """
 
 _REQUESTS, _COST, _LANES, _LEAST = range(4)
@@ -67,7 +69,7 @@ class Tally:
         self.program = program
         n, blocks = len(program.sites), len(program.blocks)
         self.rows = {s: [[0, 0, 0, 0] for _ in range(n)] for s in ("global", "shared", "local")}
-        self.atomics = [0] * n
+        self.atomics, self.turns = [0] * n, [0] * n
         self.patterns: dict[int, list] = {}
         self.warps, self.lanes, self.divergent = [0] * blocks, [0] * blocks, [0] * blocks
 
@@ -83,6 +85,7 @@ class Tally:
             row[_COST] += sectors(a, offset, site.size)
         if site.atomic:
             self.atomics[site.id] += lanes.warps
+            self.turns[site.id] += turns(a)
         if site.id not in self.patterns:
             self._pattern(site, a, offset)
 
@@ -121,6 +124,7 @@ class Tally:
                     out["shared_bank_conflicts"] = cost - least
             if self.atomics[s.id]:
                 out["atomics"] = self.atomics[s.id]
+                out["atomic_turns"] = self.turns[s.id]
             yield s, out
 
     def lines(self) -> dict:

@@ -106,7 +106,9 @@ def counter_rows(launch: Launch) -> list[tuple[str, str]]:
     if has("barriers"):
         rows.append(("barriers", f"{has('barriers'):,} (warps that arrived)"))
     if has("atomics"):
-        rows.append(("atomics", f"{has('atomics'):,}"))
+        requests, turns = has("atomics"), has("atomic_turns")
+        text = f"{requests:,} requests, {turns:,} turns ({turns / requests:.2f} a request)"
+        rows.append(("atomics", text))
     traffic = SECTOR * (has("global_load_sectors") + has("global_store_sectors"))
     if has("flops") and traffic:
         text = f"{has('flops'):,} operations, {has('flops') / traffic:.3g} a byte moved"

@@ -6,6 +6,9 @@ wavefronts as the busiest bank has different words to give, 8-byte accesses bein
 served by half-warps and 16-byte ones by quarter-warps (CUDA C++ Programming
 Guide, compute capability 5 and up; Nsight Compute's ``l1tex__t_sectors`` and
 ``l1tex__data_pipe_lsu_wavefronts_mem_shared``).
+
+Lanes of a warp that update one address atomically are served one after the other
+(CUDA C++ Programming Guide, SIMT architecture): the busiest address sets the turns.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 
 from hetlab.vgpu.lanes import Addresses
 
-__all__ = ["SECTOR", "least_wavefronts", "sectors", "wavefronts"]
+__all__ = ["SECTOR", "least_wavefronts", "sectors", "turns", "wavefronts"]
 
 SECTOR = 32
 """Bytes of a sector."""
@@ -120,3 +123,26 @@ def _busiest(rows, size: int):
 def least_wavefronts(a: Addresses, size: int) -> int:
     """Wavefronts without any bank conflict: one a pass."""
     return a.lanes.groups(_width(size))[0]
+
+
+def turns(a: Addresses) -> int:
+    """Turns that the atomic updates of one instruction take, summed over its warps.
+
+    For each warp the largest number of its lanes that meet at one address: 1 when all
+    addresses differ, 32 when all lanes update the same.
+    """
+    lanes = a.lanes
+    if a.step == 0:
+        return lanes.n
+    if a.step is not None:
+        return lanes.warps
+    order = np.lexsort((a.ad, lanes.warp_row))
+    row, ad = lanes.warp_row[order], a.ad[order]
+    new = np.ones(len(order), np.bool_)
+    np.not_equal(row[1:], row[:-1], out=new[1:])
+    new[1:] |= ad[1:] != ad[:-1]
+    start = np.flatnonzero(new)
+    meet = np.diff(np.append(start, len(order)))
+    most = np.zeros(lanes.warps, np.int64)
+    np.maximum.at(most, row[start], meet)
+    return int(most.sum())

@@ -32,6 +32,7 @@ def register(ipython) -> None:
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.role_table", "RoleTable", roles_html),
         ("hetlab.vgpu.frontends.tvm_sources", "Sources", sources_html),
+        ("hetlab.models.streams", "StreamTimeline", streams_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -74,6 +75,13 @@ def sources_html(sources) -> str:
         )
     parts.append(_warnings(sources.notes))
     return f"<div>{''.join(parts)}</div>"
+
+
+def streams_html(line) -> str:
+    """A StreamTimeline: streams downwards, time to the right."""
+    from hetlab.widgets.draw_streams import timeline_html
+
+    return timeline_html(line)
 
 
 def measurement_html(m) -> str:

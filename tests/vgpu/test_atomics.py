@@ -110,3 +110,26 @@ def test_global_atomics_have_sectors_of_their_own():
     assert counters["global_atomic_requests"] == 4
     assert counters["global_atomic_sectors"] == 2 * 1 + 2 * 32
     assert (counters["global_load_sectors"], counters["global_store_sectors"]) == (0, 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), space=st.sampled_from(["global", "shared"]))
+def test_turns_are_the_most_lanes_of_a_warp_that_meet_at_one_address(data, space):
+    n = data.draw(st.integers(1, 100))
+    keys = np.array(data.draw(st.lists(st.integers(-1, 5), min_size=n, max_size=n)), "i4")
+    here = "h" if space == "global" else "s"
+    body = f"""__shared__ int s[6]; int t = threadIdx.x; if (t < 6) s[t] = 0; __syncthreads();
+        int k = a[t]; if (k >= 0) atomicAdd({here} + k, 1);"""
+    run = run_cuda(cuda(body, "const int* a, int* h"), 1, n, [keys, np.zeros(6, "i4")])
+    counters = run.counters
+    warps = [[k for k in keys[w : w + 32].tolist() if k >= 0] for w in range(0, n, 32)]
+    assert counters["atomics"] == sum(map(bool, warps))
+    assert counters["atomic_turns"] == sum(max(map(w.count, w)) for w in warps if w)
+
+
+def test_a_warp_that_updates_one_word_takes_a_turn_a_lane():
+    counters = run_cuda(
+        cuda("int i = threadIdx.x; int old = atomicAdd(h, i); h[1 + i] = old;", "int* h"),
+        2, 48, [np.zeros(97, "i4")],
+    ).counters  # fmt: skip
+    assert (counters["atomics"], counters["atomic_turns"]) == (4, 96)

@@ -61,6 +61,8 @@ def _numba() -> None:
     from hetlab.vgpu.frontends import numba_cuda
 
     numba_cuda.install()
+    # Numba's advice is for a real GPU: larger grids, no arrays of the host.
+    warnings.filterwarnings("ignore", message="Grid size|Host array used in CUDA kernel")
 
 
 def _triton() -> None:
