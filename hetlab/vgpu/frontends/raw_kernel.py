@@ -140,7 +140,13 @@ class ConfiguredRawKernel:
         self.kernel, self.grid, self.block, self.shared_mem = kernel, grid, block, shared_mem
 
     def __call__(self, *args) -> None:
-        self.kernel(self.grid, self.block, args, shared_mem=self.shared_mem)
+        self.kernel(_dims(self.grid), _dims(self.block), args, shared_mem=self.shared_mem)
+
+    def on_virtual_gpu(self) -> ConfiguredRawKernel:
+        """The same launch on the virtual GPU."""
+        there = getattr(self.kernel, "on_virtual_gpu", None)
+        kernel = there() if there else self.kernel
+        return ConfiguredRawKernel(kernel, self.grid, self.block, self.shared_mem)
 
     def without_optimisation(self) -> ConfiguredRawKernel:
         """The same launch of the kernel compiled without optimisation."""
@@ -160,6 +166,10 @@ def of_cupy(kernel):
                 value.set(host)
 
     return launch
+
+
+def _dims(size) -> tuple[int, ...]:
+    return (int(size),) if isinstance(size, int | np.integer) else tuple(size)
 
 
 def _mark_unwritten(memory, base: int, array: np.ndarray) -> None:
@@ -233,8 +243,9 @@ def raw_kernel(source: str, name: str, options: tuple[str, ...] = ()):
 
     Returns
     -------
-    cupy.RawKernel or RawKernel
-        Both launch as ``kernel(grid, block, args, shared_mem=...)``.
+    CupyKernel or RawKernel
+        Both launch as ``kernel(grid, block, args, shared_mem=...)``, as ``cupy.RawKernel`` does,
+        and as ``kernel[grid, block](*args)``; both take NumPy arrays.
 
     Raises
     ------
@@ -256,5 +267,8 @@ def raw_kernel(source: str, name: str, options: tuple[str, ...] = ()):
             warnings.warn(f"{text}: the kernel runs on the virtual GPU.", stacklevel=2)
         else:
             compile_cuda_cpp(source, name, tuple(options))  # our error text, before CuPy's
-            return cupy.RawKernel(source, name, tuple(options))
+            from hetlab.vgpu.frontends.cupy_kernel import CupyKernel
+
+            there = cupy.RawKernel(source, name, tuple(options))
+            return CupyKernel(there, source, name, tuple(options))
     return RawKernel(source, name, tuple(options))
