@@ -193,6 +193,14 @@ def test_on_a_gpu_numpy_arrays_travel_there_and_back(cupys_kernel):
     assert cupy.launched == [((1,), (8,), 0), ((1,), (8, 1), 64)]
 
 
+def test_the_stub_of_an_exercise_says_that_it_is_not_started_when_it_is_launched():
+    kernel = hetlab.raw_kernel('void f()\n{\n    #error "saxpy is not started"\n}', "saxpy")
+    assert repr(kernel) == "<saxpy is not started>"
+    for launch in (kernel[1, 32], kernel):
+        with pytest.raises(NotImplementedError, match="saxpy is not started"):
+            launch((1,), (32,), ())
+
+
 @pytest.mark.parametrize(("c_type", "dtype"), [("float", np.float32), ("double", np.float64)])
 def test_a_fused_multiply_add_keeps_the_sign_of_zero(c_type, dtype):
     source = (
