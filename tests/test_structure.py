@@ -35,6 +35,7 @@ ADAPTERS = {
 MADE_OF = {
     "bench/_vgpu_kernels.py": {"numba"},
     "timing/ceilings_numba.py": {"numba"},
+    "widgets/live_access.py": {"anywidget", "traitlets"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_lockstep.py": {"anywidget", "traitlets"},
     "widgets/live_occupancy.py": {"anywidget", "traitlets"},

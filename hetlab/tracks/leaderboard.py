@@ -24,12 +24,13 @@ __all__ = ["Leaderboard", "leaderboard"]
 COLUMNS = {
     "sectors": ("global_load_sectors", "global_store_sectors", "global_atomic_sectors"),
     "requests": ("global_load_requests", "global_store_requests", "global_atomic_requests"),
+    "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
     "conflicts": ("shared_bank_conflicts",),
     "instructions": ("instructions",),
     "turns": ("atomic_turns",),
 }
 #: Headings that are left out while every attempt has 0 of them.
-RARE = ("turns",)
+RARE = ("wavefronts", "turns")
 #: The chip whose bounds stand in the column "estimate".
 CHIP = "A100"
 _KEPT = 200
@@ -60,6 +61,11 @@ class Leaderboard:
     latest: int
     says: str
 
+    @property
+    def _order(self) -> str:
+        label = "modelled" if self.by == "estimate" else "counted"
+        return f"your own runs, ordered by {self.by} ({label})"
+
     def _cells(self) -> list[list[str]]:
         shown = [c for c in COLUMNS if c not in RARE or any(row.get(c) for row in self.rows)]
         heads = ["", *shown, f"{CHIP}, modelled", "attempt"]
@@ -73,7 +79,7 @@ class Leaderboard:
     def __repr__(self) -> str:
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells)]
-        lines = [f"{self.challenge}: your own runs, ordered by {self.by} (counted)"]
+        lines = [f"{self.challenge}: {self._order}"]
         for row in cells:
             left = [f"{row[0]:<{widths[0]}}"]
             numbers = [f"{text:>{w}}" for text, w in zip(row[1:-1], widths[1:-1])]
@@ -93,9 +99,7 @@ class Leaderboard:
                 for i, text in enumerate(row)
             )
             body += "</tr>"
-        head = (
-            f"<b>{html.escape(self.challenge)}</b>: your own runs, ordered by {self.by} (counted)"
-        )
+        head = f"<b>{html.escape(self.challenge)}</b>: {self._order}"
         return (
             f"<div>{head}<table style='border-collapse:collapse'>{body}</table>"
             f"{html.escape(self.says)}</div>"
@@ -114,7 +118,7 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     note : str
         What was tried, in a few words.
     by : str
-        "sectors", "requests", "conflicts", "instructions" or "turns": fewer is better.
+        A key of `COLUMNS`, or "estimate": less is better.
 
     Returns
     -------
@@ -126,8 +130,8 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     InvalidValue
         For another `by`, or something that is not a report of counts.
     """
-    if by not in COLUMNS:
-        raise InvalidValue("by", " or ".join(map(repr, COLUMNS)), by)
+    if by not in (*COLUMNS, "estimate"):
+        raise InvalidValue("by", " or ".join(map(repr, (*COLUMNS, "estimate"))), by)
     file = _file()
     boards = _read(file)
     rows = boards.setdefault(challenge, [])

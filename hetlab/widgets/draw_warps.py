@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hetlab.errors import optional
+from hetlab.widgets.figures_cpu import _axes
 from hetlab.widgets.palette import BLUE, FAINT, GREEN, INK, ORANGE, VERMILION, fonts
 from hetlab.widgets.warps import Warps, runs_of
 
@@ -31,12 +32,10 @@ def warps_figure(data: Warps):
 
 
 def _draw(data: Warps):
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     issue, rows = data.issue, data.warps
-    figure = Figure(figsize=(8, 1.5 + 0.24 * rows), layout="constrained", facecolor="white")
-    axes = figure.add_subplot(facecolor="white")
+    figure, (axes,) = _axes(8, 1.5 + 0.24 * rows)
     for row, states in enumerate(issue.states):
         for state, first, cycles in runs_of(states):
             if state == "w":

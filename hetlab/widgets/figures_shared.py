@@ -147,8 +147,8 @@ def matmul_tiles(tile: int = 4, n: int = 16, step: int = 1):
         ax.text(left + n / 2, n + 1.4, name, ha="center", color=INK)
     loads, products = 2 * tile * tile, tile**3
     text = (
-        f"step {step + 1} of {n // tile}: {loads} loads from global memory for {products} multiply-adds"
-        f": {2 * products / (4 * loads):g} FLOP for each byte loaded"
+        f"step {step + 1} of {n // tile}: {loads} loads from global memory for {products} "
+        f"multiply-adds: {2 * products / (4 * loads):g} FLOP for each byte loaded"
     )
     ax.text(1.5 * n + 3, -1.4, text, ha="center", color=INK)
     _bare(ax, 3 * n + 6.2, n + 2)

@@ -12,7 +12,7 @@ from hetlab.errors import InvalidValue
 from hetlab.widgets.figures_cpu import EDGE, INK, _axes, _bare, _cell
 from hetlab.widgets.palette import BLUE, GREEN, ORANGE, PURPLE, VERMILION
 
-__all__ = ["pattern", "race", "race_result", "rectangle", "threads"]
+__all__ = ["pattern", "race", "race_result", "rectangle", "threads", "warps"]
 
 ROW_WIDTH = 16
 """Cells in a row of `threads`."""
@@ -251,6 +251,24 @@ def _steps(turns: Sequence[int] | str, start: int) -> list[tuple[int, int, int, 
         done[thread] += 1
         steps.append((thread, what, memory, register[thread]))
     return steps
+
+
+def warps(warps: int = 4, latency: int = 24, work: int = 3):
+    """How one scheduler issues instructions of several warps, as `hetlab.show_warps` shows live.
+
+    Parameters
+    ----------
+    warps, latency, work : int
+        Warps to choose from, cycles until loaded data arrive, arithmetic between two loads.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from hetlab.widgets.draw_warps import warps_figure
+    from hetlab.widgets.showing_gpu import warps_of
+
+    return warps_figure(warps_of(warps, latency, work))
 
 
 def _wide(ax, x: float, y: float, face: str, text: str) -> None:

@@ -32,7 +32,7 @@ class BanksWidget(anywidget.AnyWidget):
     def __init__(self, banks: Banks) -> None:
         self.text = repr(banks)
         widths = range(LIMITS["width"][0], sum(top for _, top in LIMITS.values()) + 1)
-        # Every answer is counted here, by the code that counts for reports; the browser looks it up.
+        # Counted here, by the code that counts for reports; the browser looks it up.
         counted = {"row": Banks(way="row").wavefronts, "one": Banks(way="one").wavefronts}
         counted["column"] = {str(w): _column(w).wavefronts for w in widths}
         data = {

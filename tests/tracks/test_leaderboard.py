@@ -49,6 +49,15 @@ def test_the_best_run_comes_first_and_the_newest_is_marked(work):
     assert "1 <" in repr(board) and "<table" in board._repr_html_()
 
 
+def test_runs_may_be_ordered_by_their_modelled_time_and_the_board_says_so(work):
+    leaderboard("06/x", run(1), "more requests")
+    board = leaderboard("06/x", run(8), "fewer", by="estimate")
+    times = [row["estimate"] for row in board.rows]
+    assert times == sorted(times)
+    assert "ordered by estimate (modelled)" in repr(board)
+    assert "wavefronts" not in repr(board)  # no attempt has any
+
+
 def test_a_board_is_kept_in_the_work_folder_and_the_same_run_stands_there_once(work):
     leaderboard("04/x", run(), "a")
     leaderboard("04/x", run(), "a")

@@ -1,0 +1,248 @@
+"""Two repairs: a barrier that some threads never reach, and one that is missing in a loop."""
+
+import numpy as np
+
+from hetlab.grading import Case, Clean, Correct, Task, Wrong, close
+
+from .common import blocks, floats, unseen
+
+# ------------------------------------------------------------------------------------ blur
+
+
+### BEGIN PUBLIC SPEC
+def blur_spec(x, out):
+    around = np.pad(x, 1, mode="edge")
+    out[...] = (around[:-2] + around[1:-1] + around[2:]) / np.float32(3)
+
+
+### END PUBLIC SPEC
+def blur_case(rng, n, **more):
+    x = floats(rng, n)
+    return Case(f"n = {n}", x, np.zeros_like(x), grid=blocks(n, 64), block=64, **more)
+
+
+blur = Task(
+    "blur",
+    title="Repair: everybody must come to the barrier",
+    criteria=[
+        Correct(
+            blur_spec,
+            lambda rng: (blur_case(rng, n) for n in (64, 1, 2, 63, 65, 100, 191)),
+            points=1,
+            changes=(1,),
+            agree=close(rtol=1e-5),
+        ),
+        Clean(points=2),
+    ],
+    hints=(
+        "Launch it with hetlab.sanitize on 100 elements. Which threads never come to the barrier?",
+        "A thread without an element must not load and must not store, but it must wait with "
+        "the others. So the guard may stand before and after the barrier, not around it.",
+        "Remove the early return. Put the loads into the tile under `if i < x.size:`, then the "
+        "barrier without any condition, then the store under the same guard.",
+    ),
+)
+
+# --------------------------------------------------------------------------------- nearest
+
+
+### BEGIN PUBLIC SPEC
+def nearest_spec(x, y, out):
+    out[...] = np.abs(x[:, None] - y).min(axis=1)
+
+
+### END PUBLIC SPEC
+def nearest_case(rng, n, m, **more):
+    x, y = floats(rng, n) - np.float32(1), floats(rng, m)
+    return Case(
+        f"{n} and {m} numbers", x, y, np.zeros_like(x), grid=blocks(n, 64), block=64, **more
+    )
+
+
+NEAREST_SHAPES = (64, 64), (1, 1), (64, 128), (5, 70), (70, 5), (100, 200)
+
+nearest = Task(
+    "nearest",
+    title="Repair: a loop over tiles needs two barriers",
+    criteria=[
+        Correct(
+            nearest_spec,
+            lambda rng: (nearest_case(rng, n, m) for n, m in NEAREST_SHAPES),
+            points=1,
+            changes=(2,),
+            agree=close(rtol=1e-5),
+        ),
+        Clean(points=2),
+    ],
+    hints=(
+        "Sanitize it with more than 64 numbers in y. The report names two lines: which one comes "
+        "first in the program, and which in time?",
+        "A fast warp goes back to the head of the loop and stores the next tile, while a slow "
+        "one still reads this one. What must be between the reads and the next store?",
+        "A second cuda.syncthreads() at the end of the loop's body, after the inner loop, outside "
+        "of every condition.",
+    ),
+)
+### BEGIN HIDDEN
+from numba import cuda, float32  # noqa: E402
+
+
+@cuda.jit
+def leaves_early(x, out):
+    tile = cuda.shared.array(66, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i >= x.size:
+        return
+    tile[t + 1] = x[i]
+    if t == 0:
+        tile[0] = x[max(i - 1, 0)]
+    if t == 63 or i == x.size - 1:
+        tile[t + 2] = x[min(i + 1, x.size - 1)]
+    cuda.syncthreads()
+    out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / float32(3)
+
+
+@cuda.jit
+def no_barrier_at_all(x, out):
+    tile = cuda.shared.array(66, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < x.size:
+        tile[t + 1] = x[i]
+        if t == 0:
+            tile[0] = x[max(i - 1, 0)]
+        if t == 63 or i == x.size - 1:
+            tile[t + 2] = x[min(i + 1, x.size - 1)]
+        out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / float32(3)
+
+
+@cuda.jit
+def no_guard(x, out):
+    tile = cuda.shared.array(66, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    tile[t + 1] = x[i]
+    if t == 0:
+        tile[0] = x[max(i - 1, 0)]
+    if t == 63 or i == x.size - 1:
+        tile[t + 2] = x[min(i + 1, x.size - 1)]
+    cuda.syncthreads()
+    out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / float32(3)
+
+
+@cuda.jit
+def end_of_data_forgotten(x, out):
+    tile = cuda.shared.array(66, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < x.size:
+        tile[t + 1] = x[i]
+        if t == 0:
+            tile[0] = x[max(i - 1, 0)]
+        if t == 63:
+            tile[t + 2] = x[min(i + 1, x.size - 1)]
+    cuda.syncthreads()
+    if i < x.size:
+        out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / float32(3)
+
+
+blur.wrong += [
+    Wrong(
+        "threads leave before the barrier",
+        leaves_early,
+        says="A thread that returned never comes to the barrier, and the others wait for it.",
+        fails="hazard",
+    ),
+    Wrong(
+        "the barrier is gone",
+        no_barrier_at_all,
+        says="Without a barrier nobody waits in vain, and nobody knows whether the neighbour's "
+        "element is there yet.",
+        fails="hazard",
+    ),
+    Wrong(
+        "the guard is gone",
+        no_guard,
+        says="All threads come to the barrier now, also those without an element, and these load "
+        "and store outside of the arrays.",
+        fails="hazard",
+    ),
+    Wrong(
+        "the element after the last one is not filled",
+        end_of_data_forgotten,
+        says="In the last block the data may end before thread 63: the thread of the last element "
+        "must repeat it to its right.",
+    ),
+]
+unseen(blur, lambda rng: [blur_case(rng, n, public=False) for n in (130, 333)])
+
+
+@cuda.jit
+def one_barrier(x, y, out):
+    tile = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    mine = x[i] if i < x.size else float32(0)
+    best = float32(np.inf)
+    for first in range(0, y.size, 64):
+        if first + t < y.size:
+            tile[t] = y[first + t]
+        cuda.syncthreads()
+        for k in range(min(64, y.size - first)):
+            best = min(best, abs(mine - tile[k]))
+    if i < x.size:
+        out[i] = best
+
+
+@cuda.jit
+def gone_home(x, y, out):
+    tile = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i >= x.size:
+        return
+    best = float32(np.inf)
+    for first in range(0, y.size, 64):
+        if first + t < y.size:
+            tile[t] = y[first + t]
+        cuda.syncthreads()
+        for k in range(min(64, y.size - first)):
+            best = min(best, abs(x[i] - tile[k]))
+        cuda.syncthreads()
+    out[i] = best
+
+
+@cuda.jit
+def to_the_end_of_the_tile(x, y, out):
+    tile = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    mine = x[i] if i < x.size else float32(0)
+    best = float32(np.inf)
+    for first in range(0, y.size, 64):
+        tile[t] = y[first + t] if first + t < y.size else float32(0)
+        cuda.syncthreads()
+        for k in range(64):
+            best = min(best, abs(mine - tile[k]))
+        cuda.syncthreads()
+    if i < x.size:
+        out[i] = best
+
+
+nearest.wrong += [
+    Wrong(
+        "one barrier in the loop",
+        one_barrier,
+        says="The first barrier protects the reads from coming too early. Nothing protects them "
+        "from the next step's store, which may come before a slow warp has read.",
+        fails="hazard",
+    ),
+    Wrong(
+        "threads without a number leave",
+        gone_home,
+        says="They are needed: each thread loads one number of the tile, and the barrier waits "
+        "for all of them.",
+        fails="hazard",
+    ),
+    Wrong(
+        "zeros in the last tile compared too",
+        to_the_end_of_the_tile,
+        says="The last tile is not full. A zero is not one of the numbers in y.",
+    ),
+]
+unseen(nearest, lambda rng: [nearest_case(rng, 130, 321, public=False)])
+### END HIDDEN
