@@ -153,3 +153,18 @@ def test_host_code_that_launches_is_watched_too():
 def test_a_counter_that_does_not_exist_is_refused_with_the_close_ones():
     with pytest.raises(hetlab.errors.UnknownName, match="global_store_sectors"):
         Within("global_store_sector", least)
+
+
+def test_another_hazard_than_that_of_the_named_mistake_is_not_called_by_its_name():
+    """Every thread writes out[0] as well: a race, where the only named hazard is out of bounds."""
+
+    @cuda.jit
+    def races(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[0] += 1
+            cuda.syncthreads()
+            out[i] = 2 * x[i]
+
+    verdict = verdict_on(races)
+    assert not verdict.passed and verdict.misconception == ""

@@ -47,6 +47,12 @@ SAXPY = "float a, const float* x, float* y, int n"
 INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 saxpy.wrong += [
     Wrong(
+        "every thread does everything",
+        cpp("saxpy", SAXPY, "for (int i = 0; i < n; i++) y[i] = a * x[i] + y[i];"),
+        "A kernel is what one thread does. The loop over all elements is the grid itself.",
+        fails="hazard",
+    ),
+    Wrong(
         "no guard",
         cpp("saxpy", SAXPY, f"{INDEX} y[i] = a * x[i] + y[i];"),
         "The last block has threads beyond n. C does not check an index: it reads what is there.",
@@ -188,6 +194,18 @@ BIAS = "const float* m, const float* bias, float* out, int rows, int cols"
 XY = """int c = blockIdx.x * blockDim.x + threadIdx.x;
 int r = blockIdx.y * blockDim.y + threadIdx.y;"""
 add_bias.wrong += [
+    Wrong(
+        "x is the row",
+        cpp(
+            "add_bias",
+            BIAS,
+            """int r = blockIdx.x * blockDim.x + threadIdx.x;
+            int c = blockIdx.y * blockDim.y + threadIdx.y;
+            if (r < rows && c < cols) out[r * cols + c] = m[r * cols + c] + bias[c];""",
+        ),
+        "The grid has enough blocks in x for the columns, and in y for the rows: take c from x "
+        "and r from y.",
+    ),
     Wrong(
         "a row begins at r * rows",
         cpp(
