@@ -99,7 +99,8 @@ def _card(stage: Stage) -> str:
     points = f"{stage.points} of {stage.of} points"
     extra = " · extra" if stage.stretch else ""
     return (
-        f'<div class="card" role="listitem" style="--state:{colour}"><a href="lessons/{file}">{number} '
+        f'<div class="card" role="listitem" style="--state:{colour}">'
+        f'<a href="lessons/{file}">{number} '
         f"{html.escape(stage.title)}</a>"
         f'<meter min="0" max="{stage.of or 1}" value="{stage.points}"'
         f' aria-label="{points}"></meter>'
