@@ -144,7 +144,7 @@ class Correct:
         if case.public and case.inputs and kind not in ("missing", "not started"):
             given = ", ".join(f"{self.argument(i)} = {show(v)}" for i, v in enumerate(case.inputs))
             details.append(f"input   {given}")
-        if outcome.place:
+        if outcome.place and kind != "not started":
             where, line, source = outcome.place
             details.append(f"line {line} of {where}:  {source}")
         if outcome.printed.strip() and kind != "not started":

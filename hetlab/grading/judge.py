@@ -101,9 +101,10 @@ def _mistake(task: Task, trial: Trial, findings: list[Finding]) -> Wrong | None:
     kinds = {f.kind for f in findings if f.passed is False}
     if found := recognise(task, trial, kinds):
         return found
-    # A misconception about speed has the right values, so only its family tells it.
+    # A misconception about speed has the right values, so only its family tells it.  Hazards and
+    # traffic of a kernel tell more than that: what they do not fit, it is not.
     failed = next(f for f in findings if f.passed is False)
-    if failed.kind not in WRONG_RESULT:
+    if failed.kind not in WRONG_RESULT | {"hazard", "traffic"}:
         family = [w for w in task.wrong if w.fails == failed.kind]
         return family[0] if len(family) == 1 else None
     return None

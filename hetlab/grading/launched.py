@@ -125,10 +125,6 @@ def configured(
     """
     from ..vgpu.frontends import on_virtual_gpu
 
-    if not hasattr(kernel, "__getitem__") and block is not None:
-        # CuPy's own form of a launch, where hetlab.raw_kernel gave a kernel of CuPy.
-        call = on_virtual_gpu(kernel)
-        return lambda *inputs: call(_dims(grid), _dims(block), inputs)
     shape = _dims(grid) if block is None else (_dims(grid), _dims(block))
     named = dict(constants or {})
 

@@ -174,3 +174,18 @@ def test_a_launch_that_is_refused_is_shown_at_the_learners_own_line():
         text = repr(judge(judged, submission))
     assert "right[x.size // 128, 128](x, x)" in text
     assert "raise _refused" not in text
+
+
+def test_another_hazard_than_that_of_the_named_mistake_is_not_called_by_its_name():
+    """Every thread writes out[0] as well: a race, where the only named hazard is out of bounds."""
+
+    @cuda.jit
+    def races(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[0] += 1
+            cuda.syncthreads()
+            out[i] = 2 * x[i]
+
+    verdict = verdict_on(races)
+    assert not verdict.passed and verdict.misconception == ""

@@ -134,23 +134,71 @@ def test_a_broken_cupy_is_one_sentence_and_the_virtual_gpu_goes_on(monkeypatch, 
     assert (y == 3).all()
 
 
-def test_where_a_gpu_is_the_kernel_is_cupys(monkeypatch, tmp_path):
-    (tmp_path / "cupy.py").write_text(
-        "class RawKernel:\n"
-        "    def __init__(self, code, name, options=()):\n"
-        "        self.code, self.name, self.options = code, name, options\n"
-        "    def __call__(self, *args): raise AssertionError('went to the GPU')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(module, "real_gpu", lambda: None)
+# What CuPy's raw kernel looks like from outside; its GPU is a dictionary of copies.
+PRETENDED = """
+import numpy
+launched = []
+class ndarray:
+    def __init__(self, host): self.there = host.copy()
+    def get(self): return self.there
+def asarray(host): return ndarray(host)
+class RawKernel:
+    def __init__(self, code, name, options=()):
+        self.code, self.name, self.options = code, name, options
+        self.max_threads_per_block = 1024
+    def __call__(self, grid, block, args, *, shared_mem=0):
+        launched.append((grid, block, shared_mem))
+        for value in args:
+            if isinstance(value, ndarray): value.there += 1
+"""
+
+
+@pytest.fixture
+def cupys_kernel(monkeypatch, tmp_path):
     import sys
 
+    (tmp_path / "cupy.py").write_text(PRETENDED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "real_gpu", lambda: None)
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
-    kernel = hetlab.raw_kernel(SAXPY, "saxpy")
-    assert type(kernel).__module__ == "cupy" and kernel.name == "saxpy"
+    yield hetlab.raw_kernel(SAXPY, "saxpy")
+    sys.modules.pop("cupy", None)
+
+
+def test_where_a_gpu_is_the_kernel_is_cupys(cupys_kernel):
+    assert type(cupys_kernel.kernel).__module__ == "cupy" and cupys_kernel.name == "saxpy"
+    assert cupys_kernel.max_threads_per_block == 1024
     y = np.ones(8, np.float32)
     args = (np.float32(2), np.ones(8, np.float32), y, np.int32(8))
-    assert hetlab.profile(kernel, (1,), (8,), args).ok and (y == 3).all()
+    for report in (
+        hetlab.profile(cupys_kernel, (1,), (8,), args),
+        hetlab.profile(cupys_kernel[1, 8], *args),
+    ):
+        assert report.ok and report.counters["global_load_requests"] == 2
+    assert (y == 5).all()
+    import cupy
+
+    assert cupy.launched == []
+
+
+def test_on_a_gpu_numpy_arrays_travel_there_and_back(cupys_kernel):
+    """The pretended GPU adds 1 to all it is given."""
+    import cupy
+
+    x, y = np.zeros(8, np.float32), np.zeros(8, np.float32)
+    x.setflags(write=False)
+    cupys_kernel((1,), (8,), (np.float32(2), x, y, np.int32(8)))
+    cupys_kernel[1, (8, 1), 64](np.float32(2), x, y, np.int32(8))
+    assert (y == 2).all() and not x.any()
+    assert cupy.launched == [((1,), (8,), 0), ((1,), (8, 1), 64)]
+
+
+def test_the_stub_of_an_exercise_says_that_it_is_not_started_when_it_is_launched():
+    kernel = hetlab.raw_kernel('void f()\n{\n    #error "saxpy is not started"\n}', "saxpy")
+    assert repr(kernel) == "<saxpy is not started>"
+    for launch in (kernel[1, 32], kernel):
+        with pytest.raises(NotImplementedError, match="saxpy is not started"):
+            launch((1,), (32,), ())
 
 
 @pytest.mark.parametrize(("c_type", "dtype"), [("float", np.float32), ("double", np.float64)])

@@ -70,6 +70,8 @@ def on_virtual_gpu(launch: Callable) -> Callable:
         from hetlab.vgpu.frontends.raw_kernel import of_cupy
 
         return of_cupy(launch)
+    if hasattr(launch, "on_virtual_gpu"):
+        return launch.on_virtual_gpu()
     if real_gpu() is None:
         if _kind(launch) == "numba":
             from hetlab.vgpu.frontends.numba_direct import direct

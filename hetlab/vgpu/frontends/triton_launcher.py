@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+
 import numpy as np
 
 from hetlab.errors import InvalidValue

@@ -42,7 +42,9 @@ def settled(ptx: str, function) -> str:
         path = Path(found[3])
         if found[2] == number:
             path = here
-        elif path.parent.name.startswith("ipykernel_") and here.parent.name.startswith("ipykernel_"):
+        elif path.parent.name.startswith("ipykernel_") and here.parent.name.startswith(
+            "ipykernel_"
+        ):
             path = here.parent / path.name  # a cell's own name stays the same
         return f'{found[1]}"{path}"'
 

@@ -112,6 +112,20 @@ def as_many_bins_as_threads(x, counts):
 
 
 @cuda.jit
+def one_number_a_thread(x, counts):
+    mine = cuda.shared.array(MOST_BINS, int32)
+    for b in range(cuda.threadIdx.x, counts.size, cuda.blockDim.x):
+        mine[b] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(mine, x[i], 1)
+    cuda.syncthreads()
+    for b in range(cuda.threadIdx.x, counts.size, cuda.blockDim.x):
+        cuda.atomic.add(counts, b, mine[b])
+
+
+@cuda.jit
 def plain_add_in_shared(x, counts):
     mine = cuda.shared.array(MOST_BINS, int32)
     for b in range(cuda.threadIdx.x, counts.size, cuda.blockDim.x):
@@ -161,6 +175,12 @@ histogram.wrong += [
         "one bin a thread",
         as_many_bins_as_threads,
         "There may be more bins than threads in a block: the last loop needs a stride.",
+    ),
+    Wrong(
+        "one number a thread",
+        one_number_a_thread,
+        "There are more numbers than threads in the grid: each thread goes on with a stride of "
+        "cuda.gridsize(1).",
     ),
     Wrong(
         "a plain += in shared memory",
@@ -242,9 +262,10 @@ def first_copy_only(x, counts):
 
 hot_histogram.wrong += [
     Wrong(
-        "one copy a block",
+        "the lanes of a warp share a copy",
         one_copy,
-        "Right, and all lanes of a warp still meet in the hot bin. Give the block more copies.",
+        "Right, and the lanes of a warp still meet in the hot bin. Give neighbouring lanes "
+        "copies of their own; warps may share them.",
         fails="traffic",
     ),
     Wrong(

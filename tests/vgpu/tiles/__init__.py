@@ -33,9 +33,7 @@ def fault(kind: str, array: str | None, at=None, *, grid, args: Callable, says=(
     """Add a faulty kernel: a decorator of a plain function, which the test hands to Triton."""
 
     def add(kernel):
-        entry = Entry(
-            kernel.__name__, kind, array, at, grid, 1, args, kernel, mended=mended or {}
-        )
+        entry = Entry(kernel.__name__, kind, array, at, grid, 1, args, kernel, mended=mended or {})
         assert all(entry.name != other.name for other in FAULTY)
         FAULTY.append(Tiled(entry, constants, tuple(says)))
         return kernel
