@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
+import functools
 import html
 import json
 import re
@@ -106,16 +107,42 @@ def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:
 
 def find_leaks(files: dict[str, bytes], secrets: Iterable[Secret]) -> list[Leak]:
     """Every secret that stands in a file that would be given out, once for each file."""
-    wanted = [(s, _pattern(s.tokens), re.sub(r"\s+", "", "".join(s.tokens))) for s in secrets]
+    index = _index(secrets)
     leaks: dict[tuple[str, tuple[str, ...]], Leak] = {}
     for name, data in files.items():
-        for view in _views(data.decode("utf-8", "replace"), DEPTH):
-            packed = re.sub(r"\s+", "", view)
-            for secret, pattern, quick in wanted:
-                key = (name, secret.tokens)
-                if key not in leaks and quick in packed and (hit := pattern.search(view)):
+        for view in dict.fromkeys(_views(data.decode("utf-8", "replace"), DEPTH)):
+            for secret, tokens in _candidates(index, re.sub(r"\s+", "", view)):
+                key = (name, tokens)
+                if key not in leaks and (hit := _pattern(tokens).search(view)):
                     leaks[key] = Leak(secret, f"{name}, {_line(data, view, hit)}")
     return list(leaks.values())
+
+
+#: A secret's first signs without spaces -> its number, all its signs, the secret, its tokens.
+_Index = dict[str, list[tuple[int, str, Secret, tuple[str, ...]]]]
+
+
+def _index(secrets: Iterable[Secret]) -> _Index:
+    """Secrets by how they begin: a course has thousands, and a text holds few beginnings."""
+    index: _Index = {}
+    for number, secret in enumerate(secrets):
+        tokens = secret.tokens
+        signs = re.sub(r"\s+", "", "".join(tokens))
+        index.setdefault(signs[:SHORTEST], []).append((number, signs, secret, tokens))
+    return index
+
+
+def _candidates(index: _Index, packed: str) -> list[tuple[Secret, tuple[str, ...]]]:
+    """Secrets whose signs stand in a text without spaces, in their order."""
+    places = range(len(packed))
+    begins = {packed[i : i + SHORTEST] for i in places}
+    short = {begin for begin in index if len(begin) < SHORTEST and begin in packed}
+    found = [entry for begin in (index.keys() & begins) | short for entry in index[begin]]
+    return [(s, tokens) for _, signs, s, tokens in sorted(found, key=_number) if signs in packed]
+
+
+def _number(entry: tuple) -> int:
+    return entry[0]
 
 
 def _authored(lesson: Lesson) -> Iterator[tuple[str, str, bool]]:
@@ -147,6 +174,7 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
+@functools.cache
 def _pattern(tokens: tuple[str, ...]) -> re.Pattern[str]:
     body = r"\s*".join(re.escape(token).replace(r"\ ", r"\s+") for token in tokens)
     before = r"(?<!\w)" if re.match(r"\w", tokens[0]) else ""

@@ -71,6 +71,14 @@ def test_an_operator_is_right_on_the_virtual_gpu(name, schedule):
     assert (len(report) if isinstance(report, list) else 1) == kernels
 
 
+def test_a_matmul_scheduled_for_the_cpu_is_right():
+    """Packed, unrolled, vectorised and parallel: what can stand beside NumPy's."""
+    a, b = kit.inputs([(128, 128), (128, 128)])
+    c = np.zeros((128, 128), np.float32)
+    tvm.compile(kit.packed_matmul(128), target="llvm")["main"](a, b, c)
+    np.testing.assert_allclose(c, a.astype(float) @ b, atol=1e-5)
+
+
 def test_a_tiled_matmul_moves_a_sixteenth_of_the_bytes():
     """Each element of A and B is fetched once a row or column of blocks: n³/16 in place of n³."""
     a, b = kit.inputs([(64, 64), (64, 64)])

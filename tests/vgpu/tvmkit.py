@@ -139,6 +139,30 @@ def tiled_matmul(n, tile=16):
     return sch.mod
 
 
+def packed_matmul(n, rows=4, columns=16, vector=8):
+    """The schedule for a CPU: B in panels, 4 x 16 sums in registers; at 512 close to NumPy."""
+    sch = s_tir.Schedule(matmul(n, n, n))
+    c = sch.get_sblock("C")
+    panels = sch.cache_read(c, 1, "global")
+    sch.transform_layout(c, ("read", 1), lambda k, j: (j // columns, k, j % columns))
+    sch.parallel(sch.get_loops(panels)[0])
+    i, j, k = sch.get_loops(c)
+    (i0, i1), (j0, j1) = sch.split(i, [None, rows]), sch.split(j, [None, columns])
+    k0, k1 = sch.split(k, [None, 4])
+    outer, inner = sch.split(i0, [None, 16])
+    sch.reorder(outer, j0, inner, k0, k1, i1, j1)
+    sums = sch.cache_write(c, 0, "local")
+    sch.reverse_compute_at(sums, inner)
+    sch.vectorize(sch.split(sch.get_loops(sums)[-1], [None, vector])[1])
+    sch.parallel(outer)
+    j1, lanes = sch.split(j1, [None, vector])
+    sch.vectorize(lanes)
+    for loop in (j1, i1, k1):
+        sch.unroll(loop)
+    sch.decompose_reduction(c, k0)
+    return sch.mod
+
+
 def inputs(shapes, dtype="float32", seed=0):
     rng = np.random.default_rng(seed)
     return [(rng.random(shape) - 0.5).astype(dtype) for shape in shapes]
