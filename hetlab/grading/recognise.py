@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,8 +93,7 @@ def _performed(candidate: Wrong, function: Any, name: str, call: Call, trial: Tr
     if key not in kept:
         given = dict(candidate.function) if isinstance(candidate.function, Mapping) else {}
         given[name] = HostKernel(function) if _plain(function, call.case) else function
-        with warnings.catch_warnings(), DirectSubmission(given, trial.task.time_limit) as peer:
-            warnings.simplefilter("ignore")  # a compiler's advice on a wrong answer helps nobody
+        with DirectSubmission(given, trial.task.time_limit) as peer:
             kept[key] = call.criterion.perform(peer, name, call.case, watched=True)
     return kept[key]
 

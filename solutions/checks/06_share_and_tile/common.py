@@ -1,21 +1,15 @@
-"""What the checks of lesson 06 share: unseen inputs, and the least traffic by arithmetic."""
-
-import itertools
+"""What the checks of lesson 06 share: inputs, and the least traffic by arithmetic."""
 
 import numpy as np
+
+import hetlab
+from hetlab.grading import Case
+
+hetlab.use_virtual_gpu()
 
 SECTOR = 32
 
 
-### BEGIN HIDDEN
-def unseen(task, cases, criterion=0):
-    """Add inputs that feedback never shows."""
-    judged = task.criteria[criterion]
-    known = judged.cases
-    judged.cases = lambda rng: itertools.chain(known(rng), cases(rng))
-
-
-### END HIDDEN
 def floats(rng, *shape):
     """Values between 0.5 and 1.5: no sum of them cancels."""
     return rng.random(shape, dtype=np.float32) + np.float32(0.5)
@@ -49,3 +43,13 @@ def blocks(n, size):
 def no_conflict(case):
     """The budget of bank conflicts."""
     return 0
+
+
+def matrix_case(rng, rows, columns, **more):
+    """A matrix, and room for it turned; one block of 32 x 32 threads for each tile."""
+    a, out = floats(rng, rows, columns), np.zeros((columns, rows), np.float32)
+    grid = blocks(columns, 32), blocks(rows, 32)
+    return Case(f"{rows} x {columns}", a, out, grid=grid, block=(32, 32), **more)
+
+
+MATRICES = (32, 32), (1, 1), (1, 5), (3, 2), (33, 32), (31, 65), (40, 70)

@@ -1,10 +1,8 @@
-"""Counting wavefronts by hand."""
+"""Checks of lesson 06: count_wavefronts."""
 
 import numpy as np
 
-from hetlab.grading import Case, Correct, Task, Wrong, exact
-
-from .common import unseen
+from hetlab.grading import Case, Correct, Task, Wrong, exact, unseen
 
 
 ### BEGIN PUBLIC SPEC

@@ -1,10 +1,10 @@
-"""An image split into its channels: loads in the order of memory, sorted in shared memory."""
+"""Checks of lesson 06: split_channels."""
 
 import numpy as np
 
-from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, exact
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, exact, unseen
 
-from .common import blocks, floats, unseen, whole_sectors
+from .common import blocks, floats, whole_sectors
 
 
 ### BEGIN PUBLIC SPEC
