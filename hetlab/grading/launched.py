@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from types import FunctionType
 from typing import Any
+
+from ..errors import InvalidValue
 
 __all__ = ["HostKernel", "Launched", "Recording", "configured"]
 
@@ -114,6 +117,11 @@ def configured(
     grid, block : int or iterable of int
     constants : mapping of str to object, optional
         Named arguments: Triton's compile-time constants.
+
+    Returns
+    -------
+    callable
+        It raises InvalidValue when `kernel` is a plain function: its decorator is missing.
     """
     from ..vgpu.frontends import on_virtual_gpu
 
@@ -121,6 +129,13 @@ def configured(
     named = dict(constants or {})
 
     def launch(*inputs: Any) -> Any:
+        if isinstance(kernel, FunctionType):
+            raise InvalidValue(
+                kernel.__name__,
+                "a kernel, marked by a decorator such as @cuda.jit",
+                "a plain function",
+                do="Write the decorator on the line above def.",
+            )
         return on_virtual_gpu(kernel[shape])(*inputs, **named)
 
     return launch

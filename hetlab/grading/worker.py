@@ -30,7 +30,7 @@ _KEEP = 2_000
 #: Frames of these files are not the learner's.
 _LIBRARIES = (
     str(Path(os.__file__).parent),
-    str(Path(__file__).parent),
+    str(Path(__file__).parents[1]) + os.sep,  # all of hetlab: its launches are below a call
     str(Path(np.__file__).parents[1]),
     "<frozen",
     "<string>",

@@ -168,3 +168,24 @@ def test_another_hazard_than_that_of_the_named_mistake_is_not_called_by_its_name
 
     verdict = verdict_on(races)
     assert not verdict.passed and verdict.misconception == ""
+
+
+def test_a_kernel_without_its_decorator_is_told_so():
+    def double(x, out):
+        out[...] = 2 * x
+
+    text = " ".join(repr(verdict_on(double)).split())
+    assert "a kernel, marked by a decorator such as @cuda.jit" in text
+    assert "Write the decorator" in text
+
+
+def test_a_launch_that_is_refused_is_shown_at_the_learners_own_line():
+    def host(x):
+        right[x.size // 128, 128](x, x)  # no block at all for a short array
+
+    host_cases = lambda rng: iter([Case("n = 5", rng.random(5, dtype=np.float32))])  # noqa: E731
+    judged = Task("host", "Host", [Correct(lambda x: 2 * x, host_cases), Clean()])
+    with open_submission({"host": host}) as submission:
+        text = repr(judge(judged, submission))
+    assert "right[x.size // 128, 128](x, x)" in text
+    assert "raise _refused" not in text

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import cuda
 
-from hetlab.grading import Case, Clean, Correct, Task, Wrong, exact
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, exact
 
 from .common import FLOAT32, line, unseen
 
@@ -84,8 +84,13 @@ fahrenheit = Task(
     "fahrenheit",
     title="Write a map with its guard",
     criteria=[
-        Correct(fahrenheit_spec, fahrenheit_cases, points=2, agree=FLOAT32, changes=(1,)),
+        Correct(fahrenheit_spec, fahrenheit_cases, points=1, agree=FLOAT32, changes=(1,)),
         Clean(),
+        Within(
+            "global_store_requests",
+            lambda case: -(-case.inputs[0].size // 32),
+            what="stores",
+        ),
     ],
     hints=(
         "Say what one thread does. Which element is its own, and does it have one at all?",
@@ -111,6 +116,12 @@ def fahrenheit_first_block(celsius, out):
         out[i] = 1.8 * celsius[i] + 32
 
 
+@cuda.jit
+def fahrenheit_everybody(celsius, out):
+    for i in range(out.size):
+        out[i] = 1.8 * celsius[i] + 32
+
+
 fahrenheit.wrong += [
     Wrong(
         "no guard, or one that lets too many in",
@@ -118,6 +129,13 @@ fahrenheit.wrong += [
         says="Threads beyond the last element read and write outside the arrays. Test the index "
         "first: if i < out.size. (With <= one thread too many goes on.)",
         fails="hazard",
+    ),
+    Wrong(
+        "every thread does everything",
+        fahrenheit_everybody,
+        says="The loop makes each thread convert the whole array: the work is done as many times "
+        "as there are threads. A thread has one element; which one says cuda.grid(1).",
+        fails="traffic",
     ),
     Wrong(
         "the number in the block, not in the grid",

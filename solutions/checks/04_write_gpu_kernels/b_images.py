@@ -69,10 +69,10 @@ def gray_mean(rgb, out):
 
 gray.wrong += [
     Wrong(
-        "the draft as it was",
+        "rows and columns exchanged, as in the draft",
         gray_draft,
-        says="The first number of cuda.grid(2) is x, which counts columns. The draft uses it as a "
-        "row, so it leaves every image that is not square.",
+        says="The first number of cuda.grid(2) is x, which counts columns. Used as a row, it "
+        "leaves every image that is not square.",
         fails="hazard",
     ),
     Wrong(
