@@ -15,8 +15,8 @@ class Hazard:
     ----------
     kind : str
         ``out-of-bounds``, ``misaligned``, ``uninitialised-read``, ``read-only-write``, ``race``,
-        ``divergent-barrier``, ``deadlock``, ``trap``; as warnings ``wrapped-index`` and
-        ``same-value-store``.
+        ``divergent-barrier``, ``deadlock``, ``trap``; as warnings ``wrapped-index``,
+        ``same-value-store`` and ``partly-written``.
     array : str
         Name of the array, or of the shared variable; may be empty.
     index : int, tuple of int or None

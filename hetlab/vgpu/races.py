@@ -24,17 +24,26 @@ import numpy as np
 from hetlab.vgpu.hazards import race_sentence
 from hetlab.vgpu.lanes import Addresses
 
-__all__ = ["CLOCK_MASK", "MAX_CLOCK", "MAX_SITES", "THREAD_BITS", "Access", "RaceDetector"]
+__all__ = [
+    "CLOCK_BITS",
+    "CLOCK_MASK",
+    "MAX_CLOCK",
+    "MAX_SITES",
+    "SITE_MASK",
+    "THREAD_BITS",
+    "Access",
+    "RaceDetector",
+]
 
 i8 = np.int64
 
 # a shadow word: thread + 1 in the upper 32 bits, then the site, then the clock
-_SITE_BITS, _CLOCK_BITS = 13, 18
-THREAD_BITS = _SITE_BITS + _CLOCK_BITS
-CLOCK_MASK = (1 << _CLOCK_BITS) - 1
-_SITE = (1 << _SITE_BITS) - 1
+_SITE_BITS, CLOCK_BITS = 13, 18
+THREAD_BITS = _SITE_BITS + CLOCK_BITS
+CLOCK_MASK = (1 << CLOCK_BITS) - 1
+SITE_MASK = (1 << _SITE_BITS) - 1
 MAX_CLOCK = CLOCK_MASK - 8
-MAX_SITES = _SITE
+MAX_SITES = SITE_MASK
 
 
 class _Shadow:
@@ -172,7 +181,7 @@ class RaceDetector:
         code = lanes.memo.get("code")
         if code is None or code[0] != batch.serial:
             code = lanes.memo["code"] = (batch.serial, (batch.threads(lanes) + 1) << THREAD_BITS)
-        return code[1] + ((a.site.id << _CLOCK_BITS) + lanes.of_slots(a.clock))
+        return code[1] + ((a.site.id << CLOCK_BITS) + lanes.of_slots(a.clock))
 
     def _others(self, a: Access, me, old):
         """Indices where `old` is an unordered access of another thread; None if nowhere."""
@@ -210,14 +219,14 @@ class RaceDetector:
             ordered |= ~same_block & (clock < self.run.grid_fence)
             ordered |= ~same_block & self.run.published(b_old, b_me, clock)
             ordered |= same_block & self.run.handed_over(w_old, w_me, clock)
-            site = (theirs >> _CLOCK_BITS) & _SITE
+            site = (theirs >> CLOCK_BITS) & SITE_MASK
             ordered |= self.strong[site] & self.strong[a.site.id]
         else:
             ordered |= ~same_block
             if self.strong[a.site.id]:  # volatile: a flag between warps, no order inside one
-                ordered |= ~same_warp & self.strong[(theirs >> _CLOCK_BITS) & _SITE]
+                ordered |= ~same_warp & self.strong[(theirs >> CLOCK_BITS) & SITE_MASK]
         if a.site.atomic:
-            ordered |= self.atomic[(theirs >> _CLOCK_BITS) & _SITE]
+            ordered |= self.atomic[(theirs >> CLOCK_BITS) & SITE_MASK]
         at = at[~ordered]
         return at if len(at) else None
 
@@ -271,7 +280,7 @@ class RaceDetector:
         In a tile language a scalar, or a tile of fewer elements than threads, is read by several
         threads and stored by the first of them: the others read it for nothing.
         """
-        sites = (old[bad] >> _CLOCK_BITS) & _SITE
+        sites = (old[bad] >> CLOCK_BITS) & SITE_MASK
         slots = a.at.lanes.all_slots[bad]
         apart = a.batch.slots((old[bad] >> THREAD_BITS) - 1) ^ slots
         keep = np.ones(len(bad), np.bool_)
@@ -315,7 +324,7 @@ class RaceDetector:
     # -- the report
     def _report(self, a, j, me, old, bad, same_value=False) -> None:
         part = (j << self.shift) // a.site.elem * a.site.elem  # of a vector: which
-        sites = (old[bad] >> _CLOCK_BITS) & _SITE
+        sites = (old[bad] >> CLOCK_BITS) & SITE_MASK
         for number in set(sites.tolist()):
             here = bad[sites == number]
             first = self.run.sites[number]

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetlab.vgpu.races import CLOCK_MASK, THREAD_BITS, Access, RaceDetector
+from hetlab.vgpu.races import (
+    CLOCK_BITS,
+    CLOCK_MASK,
+    SITE_MASK,
+    THREAD_BITS,
+    Access,
+    RaceDetector,
+)
 
 __all__ = ["SharedRaces"]
 
@@ -118,11 +125,17 @@ class SharedRaces(RaceDetector):
                     table[:] = np.where(table[0] != 0, table[0] + ahead[:, None], 0)
 
     def _collided(self, a: Access, *rest) -> None:
+        if self.run.tiles:  # copies of one element, equal but for the order of a sum
+            return
         if self.single:  # what is stored may be the same in one block and not in another
             raise _Suspicion
         super()._collided(a, *rest)
 
-    def _report(self, *rest, **more) -> None:
+    def _report(self, a: Access, j: int, me, old, bad, same_value=False) -> None:
+        if self.run.tiles and a.site.stores:
+            bad = bad[(old[bad] >> CLOCK_BITS) & SITE_MASK != a.site.id]
+            if not len(bad):
+                return
         if self.single:
             raise _Suspicion
-        super()._report(*rest, **more)
+        super()._report(a, j, me, old, bad, same_value)

@@ -12,6 +12,7 @@ from hetlab.vgpu.device import Origin, device
 from hetlab.vgpu.frontends.triton_arguments import Tensor, check_strides
 from hetlab.vgpu.frontends.triton_source import home, settled
 from hetlab.vgpu.launch import ArrayArg, Kernel
+from hetlab.vgpu.unwritten import blank_results, left_out
 
 __all__ = ["Function", "Launcher"]
 
@@ -88,7 +89,8 @@ class Launcher:
                 tensor.loan.mark_unwritten()
             if enter is not None:
                 enter(about)
-            device().launch(
+            blank = blank_results(function.kernel, arrays, memory)
+            raw = device().launch(
                 function.kernel,
                 self.origin(function),
                 (x, y, z),
@@ -98,6 +100,8 @@ class Launcher:
                 dynamic_shared=self.metadata.shared,
                 cooperative=self.metadata.launch_cooperative_grid,
             )
+            if raw.blocks_run == raw.blocks:
+                raw.warnings.extend(left_out(blank, memory))
             if leave is not None:
                 leave(about)
         finally:
