@@ -50,6 +50,7 @@ _OWNERS: dict[str, str] = {
     "show_time": "hetlab.widgets",
     "show_warps": "hetlab.widgets",
     "side_by_side": "hetlab.widgets.side_by_side",
+    "sources": "hetlab.vgpu.frontends.tvm_sources",
     "this_cpu": "hetlab.devices",
     "use_virtual_gpu": "hetlab.vgpu.frontends.switch",
     "vector_code": "hetlab.devices.simd",
