@@ -58,6 +58,13 @@ def roles_html(table) -> str:
     return draw(table)
 
 
+def streams_html(line) -> str:
+    """A StreamTimeline: streams downwards, time to the right."""
+    from hetlab.widgets.draw_streams import timeline_html
+
+    return timeline_html(line)
+
+
 def sources_html(sources) -> str:
     """Sources of one operator: a part for each target, the first one open."""
     parts = []
