@@ -54,7 +54,8 @@ TRIVIAL = re.compile(
     | (?:async\s+)?def\s.*: | class\s.*: | @{NAME}(?:\.{NAME})*(?:\(.*\))?
     | (?:for\s+{NAME}\s+in\s+(?:{NAME}\.)?p?range\([\w\s.,()+\-\[\]]*\)|while\s+True):
     | (?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\),?
-    | {NAME}\s*=\s*(?:[-~]?[\w.]+|{NAME}\.copy\(\)|(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\))
+    | {NAME}\s*=\s*(?:[-~]?[\w.]+|{NAME}\.copy\(\))
+    | {NAME}\s*=\s*(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\)
     | \"\"\".* | '''.* | {NAME},? | \"{NAME}\",? | yield\s+Case\(
     | {NAME}(?:,\s*{NAME})*\s*=\s*cuda\.grid\([123]\) | cuda\.sync(?:threads|warp)\(\)
     )""",

@@ -260,5 +260,6 @@ def _windows():
 names.update(
     float_to_float=float_to_float, int_to_float=int_to_float, float_to_int=float_to_int,
     saturated=saturated, to_f16=to_f16, to_bf16=to_bf16, pack2=pack2, to_tf32=to_tf32,
-    compare_pairs=compare_pairs, set_pairs=set_pairs, in_space=in_space, bf16_to_f32=nx.bf16_to_f32, **_windows(),
+    compare_pairs=compare_pairs, set_pairs=set_pairs, in_space=in_space,
+    bf16_to_f32=nx.bf16_to_f32, **_windows(),
 )  # fmt: skip

@@ -30,9 +30,8 @@ def blank_results(kernel: Kernel, arrays, memory: Memory) -> list[ArrayArg]:
     found = []
     for array in arrays:
         offset = kernel.params[array.param_index].offset
-        read = any(
-            site.op != "store" and ("param", offset) in site.sources for site in kernel.program.sites
-        )
+        sites = (s for s in kernel.program.sites if ("param", offset) in s.sources)
+        read = any(site.op != "store" for site in sites)
         done = None if read else _elements(memory, array)
         if done is not None and not done.any():
             found.append(array)

@@ -84,13 +84,6 @@ def sources_html(sources) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def streams_html(line) -> str:
-    """A StreamTimeline: streams downwards, time to the right."""
-    from hetlab.widgets.draw_streams import timeline_html
-
-    return timeline_html(line)
-
-
 def measurement_html(m) -> str:
     """A Measurement: the median large, all else small, warnings in words."""
     lines = repr(m).splitlines()

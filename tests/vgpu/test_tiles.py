@@ -1,5 +1,7 @@
 """The sanitiser finds the faults of Triton kernels, and says them in words of programs."""
 
+# ruff: noqa: E402
+
 from __future__ import annotations
 
 import re

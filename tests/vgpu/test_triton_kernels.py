@@ -1,5 +1,7 @@
 """Triton's well-known kernels give NumPy's numbers, within what their precision allows."""
 
+# ruff: noqa: E402, E501
+
 from __future__ import annotations
 
 import numpy as np
@@ -48,7 +50,9 @@ def test_fused_softmax(shape):
     x, out = normal(shape), empty(shape, np.float32)
     rows, columns = shape
     b = triton.next_power_of_2(columns)
-    report = sanitize(kernels.softmax[(min(rows, 4),)], x, out, columns, columns, columns, rows, B=b)
+    report = sanitize(
+        kernels.softmax[(min(rows, 4),)], x, out, columns, columns, columns, rows, B=b
+    )
     e = np.exp(exact(x) - exact(x).max(1, keepdims=True))
     assert report.ok and not report.warnings
     np.testing.assert_allclose(out, e / e.sum(1, keepdims=True), rtol=2e-6, atol=1e-7)

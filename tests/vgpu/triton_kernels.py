@@ -1,5 +1,7 @@
 """The kernels that every course of Triton teaches, in our own words."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import triton
@@ -168,7 +170,7 @@ def arcsine(x, out, n, B: tl.constexpr):
 def many_scalars(x, y, out, n, B: tl.constexpr):
     # The add kernel of an article: programs loop over how many they are, one element at a time.
     first = tl.program_id(0) * B
-    for i in range(0, tl.num_programs(0)):
+    for i in range(tl.num_programs(0)):
         if first + i < n:
             v = tl.load(x + first + i) + tl.load(y + first + i)
             tl.store(out + first + i, v)

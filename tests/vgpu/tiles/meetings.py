@@ -1,5 +1,7 @@
 """Programs that meet where they must not: one element, two programs."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import numpy as np
