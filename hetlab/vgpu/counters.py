@@ -49,8 +49,9 @@ COUNTERS = (
 
 Requests, instructions, branches and barriers count warps; ``thread_instructions`` and ``flops``
 count threads (an fma is two operations; ``flops_tensor`` is the part of ``mma``); ``*_bytes`` are
-the bytes that threads asked for (bytes moved are sectors x 32); ``atomics`` counts warp-level ``atom`` and ``red`` instructions in every
-space, ``global_atomic_*`` those in global memory, which are neither loads nor stores (Nsight's
+the bytes that threads asked for (bytes moved are sectors x 32); ``atomics``
+counts warp-level ``atom`` and ``red`` instructions in every space, ``global_atomic_*`` those in
+global memory, which are neither loads nor stores (Nsight's
 ``l1tex__t_sectors_pipe_lsu_mem_global_op_atom`` and ``_red``); ``atomic_turns`` adds up, for each
 of these instructions, the most lanes that update one address, which are served in turn.
 """

@@ -1,6 +1,8 @@
 """The kernels that every course of Triton teaches, in our own words."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501, PIE808
+# fmt: off
+# Marks at the ends of lines say where the fault is.
 
 from __future__ import annotations
 
@@ -170,7 +172,7 @@ def arcsine(x, out, n, B: tl.constexpr):
 def many_scalars(x, y, out, n, B: tl.constexpr):
     # The add kernel of an article: programs loop over how many they are, one element at a time.
     first = tl.program_id(0) * B
-    for i in range(tl.num_programs(0)):
+    for i in range(0, tl.num_programs(0)):
         if first + i < n:
             v = tl.load(x + first + i) + tl.load(y + first + i)
             tl.store(out + first + i, v)

@@ -1,5 +1,9 @@
 """Faulty Triton kernels with their corrected twins, marked as in `tests.vgpu.catalogue.entry`."""
 
+# ruff: noqa: E402
+# fmt: off
+# Marks at the ends of lines say where the fault is.
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,7 +37,9 @@ def fault(kind: str, array: str | None, at=None, *, grid, args: Callable, says=(
     """Add a faulty kernel: a decorator of a plain function, which the test hands to Triton."""
 
     def add(kernel):
-        entry = Entry(kernel.__name__, kind, array, at, grid, 1, args, kernel, mended=mended or {})
+        entry = Entry(
+            kernel.__name__, kind, array, at, grid, 1, args, kernel, mended=mended or {}
+        )
         assert all(entry.name != other.name for other in FAULTY)
         FAULTY.append(Tiled(entry, constants, tuple(says)))
         return kernel
@@ -41,4 +47,4 @@ def fault(kind: str, array: str | None, at=None, *, grid, args: Callable, says=(
     return add
 
 
-from . import bounds, meetings, unwritten  # noqa: E402,F401  each adds its entries
+from . import bounds, meetings, unwritten  # noqa: F401  each adds its entries

@@ -1,5 +1,9 @@
 """Programs that leave their arrays: masks forgotten, masks wrong, strides mixed up."""
 
+# ruff: noqa: E501
+# fmt: off
+# Marks at the ends of lines say where the fault is.
+
 from __future__ import annotations
 
 import numpy as np
@@ -39,9 +43,7 @@ def mask_of_one_too_many(x, out, n, B: tl.constexpr):
        says=("Program 0 reads x[-1]",))  # fmt: skip
 def left_neighbour_of_the_first(x, out, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
-    left = tl.load(
-        x + i - 1, mask=i < n
-    )  # !fault  # !fix left = tl.load(x + i - 1, mask=(i > 0) & (i < n))
+    left = tl.load(x + i - 1, mask=i < n)  # !fault  # !fix left = tl.load(x + i - 1, mask=(i > 0) & (i < n))
     tl.store(out + i, left, mask=i < n)
 
 
@@ -58,9 +60,7 @@ def mask_of_the_columns_alone(x, out, rows, columns, R: tl.constexpr, C: tl.cons
     c = tl.arange(0, C)
     inside = (r[:, None] < rows) & (c[None, :] < columns)
     at = r[:, None] * columns + c[None, :]
-    v = tl.load(
-        x + at, mask=c[None, :] < columns
-    )  # !fault  # !fix v = tl.load(x + at, mask=inside)
+    v = tl.load(x + at, mask=c[None, :] < columns)  # !fault  # !fix v = tl.load(x + at, mask=inside)
     tl.store(out + at, v, mask=inside)
 
 
@@ -69,9 +69,7 @@ def mask_of_the_columns_alone(x, out, rows, columns, R: tl.constexpr, C: tl.cons
 def rows_as_long_as_the_tile(m, out, columns, stride, B: tl.constexpr):
     row = tl.program_id(0)
     c = tl.arange(0, B)
-    v = tl.load(
-        m + row * stride + c, mask=c < columns, other=0.0
-    )  # !fault  # !fix v = tl.load(m + row * columns + c, mask=c < columns, other=0.0)
+    v = tl.load(m + row * stride + c, mask=c < columns, other=0.0)  # !fault  # !fix v = tl.load(m + row * columns + c, mask=c < columns, other=0.0)
     tl.store(out + row, tl.sum(v, 0))
 
 
@@ -103,9 +101,7 @@ def mask_of_the_tile_not_of_the_array(x, out, n, B: tl.constexpr):
 @fault("misaligned", "x", None, grid=(1,), args=lambda: (ramp(64), zeros(8, np.float64)), B=8)
 def doubles_from_an_odd_float(x, out, B: tl.constexpr):
     i = tl.arange(0, B)
-    wide = (x + 1).to(
-        tl.pointer_type(tl.float64), bitcast=True
-    )  # !fix wide = x.to(tl.pointer_type(tl.float64), bitcast=True)
+    wide = (x + 1).to(tl.pointer_type(tl.float64), bitcast=True)  # !fix wide = x.to(tl.pointer_type(tl.float64), bitcast=True)
     tl.store(out + i, tl.load(wide + i))  # !fault
 
 
@@ -130,7 +126,5 @@ def a_helper_reads_the_row_after_the_last(m, out, columns, B: tl.constexpr):
     # The helper's own line is the one that reads; it is the learner's, too.
     row = tl.program_id(0)
     c = tl.arange(0, B)
-    v = tl.load(
-        m + row * columns + c, mask=c < columns
-    )  # !fault  # !fix v = row_of(m, tl.minimum(row, 7), columns, c)
+    v = tl.load(m + row * columns + c, mask=c < columns)  # !fault  # !fix v = row_of(m, tl.minimum(row, 7), columns, c)
     tl.store(out + row, tl.sum(tl.where(c < columns, v, 0.0), 0))

@@ -1,6 +1,8 @@
 """Programs that meet where they must not: one element, two programs."""
 
-# ruff: noqa: E501
+# ruff: noqa: E501, PIE808
+# fmt: off
+# Marks at the ends of lines say where the fault is.
 
 from __future__ import annotations
 
@@ -34,9 +36,7 @@ def read_add_store(x, total, B: tl.constexpr):
 
 @fault(RACE, "out", lambda i: 32 <= i < 96, grid=(3,), args=lambda: (ramp(256), zeros(256)), B=64)
 def tiles_that_overlap(x, out, B: tl.constexpr):
-    i = tl.program_id(0) * (B // 2) + tl.arange(
-        0, B
-    )  # !fix i = tl.program_id(0) * B + tl.arange(0, B)
+    i = tl.program_id(0) * (B // 2) + tl.arange(0, B)  # !fix i = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(out + i, tl.load(x + i) * tl.program_id(0))  # !fault
 
 
@@ -71,9 +71,7 @@ def shift_in_place(x, y, B: tl.constexpr):
 @fault(RACE, "out", None, grid=(8,), args=lambda: (ramp(256), zeros(256)), B=64)
 def two_programs_for_each_row(x, out, B: tl.constexpr):
     row = tl.program_id(0) // 2  # !fix row = tl.program_id(0) % 4
-    i = row * B + tl.arange(
-        0, B
-    )  # !fix i = row * B + (tl.program_id(0) // 4) * (B // 2) + tl.arange(0, B // 2)
+    i = row * B + tl.arange(0, B)  # !fix i = row * B + (tl.program_id(0) // 4) * (B // 2) + tl.arange(0, B // 2)
     tl.store(out + i, tl.load(x + i) + tl.program_id(0))  # !fault
 
 
@@ -90,16 +88,14 @@ def pairs_of_elements_share_a_place(x, out, B: tl.constexpr):
 def loop_over_the_number_of_programs(x, y, out, n, B: tl.constexpr):
     # The add kernel whose programs loop over how many there are, one element at a time.
     first = tl.program_id(0) * B  # !fix first = tl.program_id(0) * 10
-    for j in range(tl.num_programs(0)):  # !fix for j in range(0, 10):
+    for j in range(0, tl.num_programs(0)):  # !fix for j in range(0, 10):
         at = first + j
         if at < n:
             v = tl.load(x + at) + tl.load(y + at)
             tl.store(out + at, v + tl.program_id(0))  # !fault
 
 
-@fault(
-    "same-value-store", "found", 0, grid=(4,), args=lambda: (ramp(256), zeros(1, np.int32)), B=64
-)
+@fault("same-value-store", "found", 0, grid=(4,), args=lambda: (ramp(256), zeros(1, np.int32)), B=64)
 def many_programs_say_the_same(x, found, B: tl.constexpr):
     v = tl.load(x + tl.program_id(0) * B + tl.arange(0, B))
     if tl.max(v, 0) > 5:
@@ -121,7 +117,5 @@ def wait_for_a_flag_that_nobody_sets(flag, out):
        says=("'more elements than n'", "program 1"))  # fmt: skip
 def an_assertion_that_fails(x, out, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.device_assert(
-        i < n, "more elements than n"
-    )  # !fault  # !fix tl.device_assert(i < 64, "more")
+    tl.device_assert(i < n, "more elements than n")  # !fault  # !fix tl.device_assert(i < 64, "more")
     tl.store(out + i, tl.load(x + i))

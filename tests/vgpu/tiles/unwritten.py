@@ -1,5 +1,9 @@
 """Programs that read what nobody has written."""
 
+# ruff: noqa: E501
+# fmt: off
+# Marks at the ends of lines say where the fault is.
+
 from __future__ import annotations
 
 import triton.language as tl
@@ -46,9 +50,7 @@ def sum_of_a_half_filled_scratch(x, scratch, out, n, B: tl.constexpr):
 def last_column_never_filled(m, out, B: tl.constexpr):
     row = tl.program_id(0)
     c = tl.arange(0, B)
-    tl.store(
-        m + row * B + c, c.to(tl.float32), mask=c < 3
-    )  # !fix tl.store(m + row * B + c, c.to(tl.float32))
+    tl.store(m + row * B + c, c.to(tl.float32), mask=c < 3)  # !fix tl.store(m + row * B + c, c.to(tl.float32))
     tl.debug_barrier()
     tl.store(out + row, tl.sum(tl.load(m + row * B + c), 0))  # !fault
 
@@ -57,9 +59,7 @@ def last_column_never_filled(m, out, B: tl.constexpr):
        args=lambda: (ramp(64), _partly(), zeros(1)), B=64)  # fmt: skip
 def weights_that_the_host_set_in_part(x, weights, out, B: tl.constexpr):
     i = tl.arange(0, B)
-    v = tl.load(x + i) * tl.load(
-        weights + i
-    )  # !fault  # !fix v = tl.load(x + i) * tl.load(weights + i, mask=i < 40, other=0.0)
+    v = tl.load(x + i) * tl.load(weights + i)  # !fault  # !fix v = tl.load(x + i) * tl.load(weights + i, mask=i < 40, other=0.0)
     tl.store(out, tl.sum(v, 0))
 
 
