@@ -41,6 +41,7 @@ _OWNERS: dict[str, str] = {
     "show_sizes": "hetlab.widgets",
     "show_time": "hetlab.widgets",
     "show_warps": "hetlab.widgets",
+    "sources": "hetlab.vgpu.frontends.tvm_sources",
     "this_cpu": "hetlab.devices",
     "use_virtual_gpu": "hetlab.vgpu.frontends.switch",
     "vector_code": "hetlab.devices.simd",

@@ -1,20 +1,26 @@
 """Look for answers in what students will get, however they are written down.
 
-A line of an answer counts as leaked when the same tokens stand anywhere in a
-written file, whatever the spaces: in the text, in a notebook's strings, in HTML
-or percent escapes, in base64 or hexadecimal, also packed with zlib.
+A line of an answer is found when the same tokens stand anywhere in a written
+file, whatever the spaces: in the text, in a notebook's strings, in HTML or
+percent escapes, in base64 or hexadecimal, also packed with zlib.
+
+Kernels are made of idioms that lessons teach, so one line says little: an answer
+counts as leaked into a file that holds most of its telling lines.
 """
 
 from __future__ import annotations
 
+import ast
 import base64
 import binascii
 import contextlib
+import functools
 import html
 import json
 import re
 import urllib.parse
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,7 +29,18 @@ from .manifest import Lesson
 from .notebooks import read_notebook
 from .regions import mark_lines
 
-__all__ = ["Leak", "Secret", "find_leaks", "public_lines", "secrets_of"]
+__all__ = [
+    "Leak",
+    "Secret",
+    "find_leaks",
+    "given_lines",
+    "hinted",
+    "most_of_an_answer",
+    "not_in",
+    "public_lines",
+    "secrets_of",
+    "taught_lines",
+]
 
 # One token: a name or number, a text in quotes, or a sign.
 TOKEN = re.compile(r"\w+|\"[^\"\n]*\"|'[^'\n]*'|[^\w\s]")
@@ -37,7 +54,8 @@ TRIVIAL = re.compile(
     | (?:async\s+)?def\s.*: | class\s.*: | @{NAME}(?:\.{NAME})*(?:\(.*\))?
     | (?:for\s+{NAME}\s+in\s+(?:{NAME}\.)?p?range\([\w\s.,()+\-\[\]]*\)|while\s+True):
     | {NAME}\s*=\s*(?:[-\w.]+|{NAME}\.copy\(\)|(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\))
-    | \"\"\".* | '''.* | {NAME},?
+    | \"\"\".* | '''.* | {NAME},? | \"{NAME}\",? | yield\s+Case\(
+    | {NAME}(?:,\s*{NAME})*\s*=\s*cuda\.grid\([123]\) | cuda\.sync(?:threads|warp)\(\)
     )""",
     re.VERBOSE,
 )
@@ -46,6 +64,8 @@ SHORTEST = 8
 # Text in another alphabet: long runs of base64 or hexadecimal digits.
 RUN = re.compile(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 DEPTH = 3
+# From this share of its telling lines on, an answer has leaked.
+SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -54,6 +74,8 @@ class Secret:
 
     text: str
     place: str
+    answer: str = ""  # the marked region that it belongs to
+    region: str = "HIDDEN"
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -66,6 +88,7 @@ class Leak:
     """A secret, and the place in the release where it was found."""
 
     secret: Secret
+    file: str
     where: str
 
     def error(self, more: int = 0) -> TrackError:
@@ -83,12 +106,28 @@ def secrets_of(lesson: Lesson) -> list[Secret]:
     """Every telling line of a lesson's answers and hidden regions."""
     found = []
     for name, source, _ in _authored(lesson):
+        answer = ""
         for number, line in enumerate(mark_lines(source, name), 1):
-            if line.region in ("SOLUTION", "HIDDEN") and not line.marker:
-                text = line.text.strip()
-                if _telling(text):
-                    found.append(Secret(text, f"{name}, line {number}"))
+            if line.marker:
+                answer = f"{lesson.id}, {name}, line {number}"
+            elif line.region in ("SOLUTION", "HIDDEN") and _telling(line.text.strip()):
+                found.append(
+                    Secret(line.text.strip(), f"{name}, line {number}", answer, line.region)
+                )
     return found
+
+
+def most_of_an_answer(leaks: Iterable[Leak], secrets: Iterable[Secret]) -> list[Leak]:
+    """The leaks of hidden lines, and those into files that hold `SHARE` of an answer's lines."""
+    lines = Counter(answer for answer, _ in {(s.answer, s.tokens) for s in secrets})
+    leaks = list(leaks)
+    found = Counter((leak.secret.answer, leak.file) for leak in leaks)
+    return [
+        leak
+        for leak in leaks
+        if leak.secret.region == "HIDDEN"
+        or found[leak.secret.answer, leak.file] >= SHARE * lines[leak.secret.answer]
+    ]
 
 
 def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:
@@ -104,18 +143,90 @@ def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:
     }
 
 
+def hinted(lesson: Lesson) -> str:
+    """The texts of all hints: the third one of a task is nearly its code, on purpose."""
+    trees = [ast.parse(path.read_text(encoding="utf-8-sig")) for path in lesson.check_files]
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    hints = [k.value for call in calls for k in call.keywords if k.arg == "hints"]
+    hints += [call.args[3] for tree in trees for call in ast.walk(tree) if _is_task(call)]
+    texts = (node.value for hint in hints for node in ast.walk(hint) if _is_text(node))
+    return "\n".join(texts)
+
+
+def _is_task(node: ast.AST) -> bool:
+    named = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Task"
+    return named and len(node.args) > 3
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def not_in(text: str, secrets: Iterable[Secret]) -> list[Secret]:
+    """The secrets that a text does not say."""
+    return [s for s in secrets if not _pattern(s.tokens).search(text)]
+
+
+def given_lines(lesson: Lesson) -> set[tuple[str, ...]]:
+    """The code that an exercise gives: to repair a kernel is to change some of its lines."""
+    cells = read_notebook(lesson.solution).cells if lesson.solution.is_file() else ()
+    return _open_code(cells, f"solutions/{lesson.id}.ipynb")
+
+
+def taught_lines(lesson: Lesson) -> set[tuple[str, ...]]:
+    """The code of a lesson's cells: wrong answers are made of the same idioms."""
+    cells = read_notebook(lesson.notebook).cells if lesson.notebook.is_file() else ()
+    return _open_code(cells, f"notebooks/{lesson.id}.ipynb")
+
+
+def _open_code(cells: Iterable, name: str) -> set[tuple[str, ...]]:
+    return {
+        _tokens(line.text)
+        for cell in cells
+        if cell.cell_type == "code"
+        for line in mark_lines(cell.source, name)
+        if not line.marker and not line.region
+    }
+
+
 def find_leaks(files: dict[str, bytes], secrets: Iterable[Secret]) -> list[Leak]:
     """Every secret that stands in a file that would be given out, once for each file."""
-    wanted = [(s, _pattern(s.tokens), re.sub(r"\s+", "", "".join(s.tokens))) for s in secrets]
-    leaks: dict[tuple[str, tuple[str, ...]], Leak] = {}
+    index = _index(secrets)
+    leaks: dict[tuple[str, str, tuple[str, ...]], Leak] = {}
     for name, data in files.items():
-        for view in _views(data.decode("utf-8", "replace"), DEPTH):
-            packed = re.sub(r"\s+", "", view)
-            for secret, pattern, quick in wanted:
-                key = (name, secret.tokens)
-                if key not in leaks and quick in packed and (hit := pattern.search(view)):
-                    leaks[key] = Leak(secret, f"{name}, {_line(data, view, hit)}")
+        for view in dict.fromkeys(_views(data.decode("utf-8", "replace"), DEPTH)):
+            for secret, tokens in _candidates(index, re.sub(r"\s+", "", view)):
+                key = (name, secret.answer, tokens)
+                if key not in leaks and (hit := _pattern(tokens).search(view)):
+                    leaks[key] = Leak(secret, name, f"{name}, {_line(data, view, hit)}")
     return list(leaks.values())
+
+
+#: A secret's first signs without spaces -> its number, all its signs, the secret, its tokens.
+_Index = dict[str, list[tuple[int, str, Secret, tuple[str, ...]]]]
+
+
+def _index(secrets: Iterable[Secret]) -> _Index:
+    """Secrets by how they begin: a course has thousands, and a text holds few beginnings."""
+    index: _Index = {}
+    for number, secret in enumerate(secrets):
+        tokens = secret.tokens
+        signs = re.sub(r"\s+", "", "".join(tokens))
+        index.setdefault(signs[:SHORTEST], []).append((number, signs, secret, tokens))
+    return index
+
+
+def _candidates(index: _Index, packed: str) -> list[tuple[Secret, tuple[str, ...]]]:
+    """Secrets whose signs stand in a text without spaces, in their order."""
+    places = range(len(packed))
+    begins = {packed[i : i + SHORTEST] for i in places}
+    short = {begin for begin in index if len(begin) < SHORTEST and begin in packed}
+    found = [entry for begin in (index.keys() & begins) | short for entry in index[begin]]
+    return [(s, tokens) for _, signs, s, tokens in sorted(found, key=_number) if signs in packed]
+
+
+def _number(entry: tuple) -> int:
+    return entry[0]
 
 
 def _authored(lesson: Lesson) -> Iterator[tuple[str, str, bool]]:
@@ -147,6 +258,7 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
+@functools.cache
 def _pattern(tokens: tuple[str, ...]) -> re.Pattern[str]:
     body = r"\s*".join(re.escape(token).replace(r"\ ", r"\s+") for token in tokens)
     before = r"(?<!\w)" if re.match(r"\w", tokens[0]) else ""

@@ -15,7 +15,17 @@ from pathlib import Path
 from ..errors import TrackError
 from .build import exercise_of, track_notebook
 from .files import file_errors, make_folder, write_atomic
-from .leaks import Leak, find_leaks, public_lines, secrets_of
+from .leaks import (
+    Leak,
+    find_leaks,
+    given_lines,
+    hinted,
+    most_of_an_answer,
+    not_in,
+    public_lines,
+    secrets_of,
+    taught_lines,
+)
 from .manifest import MANIFEST, Lesson, Track, load_track
 from .notebooks import code_cell, markdown_cell, new_notebook, notebook_bytes
 from .regions import drop_hidden
@@ -91,14 +101,18 @@ def draft_release(track: Track) -> tuple[dict[str, bytes], list[Leak]]:
         )
     files = {MANIFEST: _manifest(track).encode(), "README.md": _readme(track).encode()}
     files[".gitignore"] = template("track/gitignore").encode()
-    secrets, public = [], set()
+    secrets, public, taught, hints = [], set(), set(), []
     for lesson in track.lessons:
         files[f"notebooks/{lesson.id}.ipynb"] = _lesson(lesson)
         files[f"exercises/{lesson.id}.ipynb"] = _exercise(lesson)
         files |= _checks(lesson)
         secrets += secrets_of(lesson)
-        public |= public_lines(lesson)
-    return files, find_leaks(files, [s for s in secrets if s.tokens not in public])
+        public |= public_lines(lesson) | given_lines(lesson)
+        taught |= taught_lines(lesson)
+        hints.append(hinted(lesson))
+    secrets = not_in("\n".join(hints), (s for s in secrets if s.tokens not in public))
+    secrets = [s for s in secrets if s.region != "HIDDEN" or s.tokens not in taught]
+    return files, most_of_an_answer(find_leaks(files, secrets), secrets)
 
 
 def _lesson(lesson: Lesson) -> bytes:
@@ -160,8 +174,8 @@ def _manifest(track: Track) -> str:
         "language": track.language,
     }
     lines = ["[track]", *(f"{k} = {_toml(v)}" for k, v in head.items())]
-    keys = ("id", "title", "minutes", "kind", "after", "devices", "platforms", "points", "terms",
-            "claims")  # fmt: skip
+    keys = ("id", "title", "minutes", "kind", "part", "after", "devices", "platforms", "points",
+            "terms", "claims")  # fmt: skip
     for lesson in track.lessons:
         lines += ["", "[[lesson]]", *(f"{k} = {_toml(getattr(lesson, k))}" for k in keys)]
     return "\n".join(lines) + "\n"

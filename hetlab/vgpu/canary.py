@@ -15,7 +15,15 @@ from hetlab.errors import HetlabError, UnknownName, one_line
 
 __all__ = ["CanaryError", "canary"]
 
-PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-bindings", "nvidia-cuda-nvrtc")
+PACKAGES = (
+    "numpy",
+    "numba",
+    "numba-cuda",
+    "cuda-bindings",
+    "nvidia-cuda-nvrtc",
+    "apache-tvm",
+    "apache-tvm-ffi",
+)
 
 # 64 threads read 64 floats, turn them round in shared memory, and write them.
 EXPECTED = {
@@ -66,7 +74,13 @@ def _cuda_cpp():
     return RawKernel(SOURCE, "canary")[1, 64]
 
 
-LANGUAGES = {"numba": _numba, "cuda c++": _cuda_cpp}
+def _tvm():
+    from hetlab.vgpu.frontends.tvm_canary import canary_operator
+
+    return canary_operator()
+
+
+LANGUAGES = {"numba": _numba, "cuda c++": _cuda_cpp, "tvm": _tvm}
 
 
 def versions() -> str:

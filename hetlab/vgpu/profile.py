@@ -27,8 +27,8 @@ def profile(
     ----------
     launch : callable
         A configured kernel, as in ``hetlab.profile(kernel[grid, block], a, b)``; a raw
-        kernel, as in ``hetlab.profile(kernel, grid, block, (a, b))``; or any function
-        that launches kernels.
+        kernel, as in ``hetlab.profile(kernel, grid, block, (a, b))``; a function of a TVM
+        library, ``hetlab.profile(lib["main"], a, b)``; or any function that launches kernels.
     *args, **named
         What the launch is called with.
     sample : float, optional
@@ -90,7 +90,7 @@ def sanitize(
 
 
 def _watch(launch, args, named, options: Options) -> Launch | Launches:
-    from hetlab.vgpu.frontends import on_virtual_gpu
+    from hetlab.vgpu.frontends import advice, on_virtual_gpu
 
     if not callable(launch):
         raise InvalidValue(
@@ -106,7 +106,7 @@ def _watch(launch, args, named, options: Options) -> Launch | Launches:
             "launch",
             "something that launches a kernel on the virtual GPU",
             launch,
-            do="Call hetlab.use_virtual_gpu() first, and pass kernel[grid, block].",
+            do=advice(launch),
         )
     found = [Launch(trace) for trace in traces]
     return found[0] if len(found) == 1 else Launches(found)

@@ -31,6 +31,7 @@ def register(ipython) -> None:
         ("hetlab.devices.device", "DeviceList", devices_html),
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.role_table", "RoleTable", roles_html),
+        ("hetlab.vgpu.frontends.tvm_sources", "Sources", sources_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -54,6 +55,25 @@ def roles_html(table) -> str:
     from hetlab.widgets.figures_machine import roles_html as draw
 
     return draw(table)
+
+
+def sources_html(sources) -> str:
+    """Sources of one operator: a part for each target, the first one open."""
+    parts = []
+    for i, source in enumerate(sources.values()):
+        if source.missing:
+            parts.append(f"<div><b>{_safe(source.target)}</b>: {_safe(source.missing)}</div>")
+            continue
+        lines = source.body.count("\n") + 1
+        told = f"{lines} lines of {source.language}, {source.schedule}"
+        parts.append(
+            f"<details{' open' if i == 0 else ''}><summary><b>{_safe(source.target)}</b> "
+            f"<span style='{_FOOT}'>{_safe(told)}</span></summary>"
+            "<pre style='max-height:24em;overflow:auto;margin:2px 0 6px 14px;line-height:1.3'>"
+            f"{_safe(source.body)}</pre></details>"
+        )
+    parts.append(_warnings(sources.notes))
+    return f"<div>{''.join(parts)}</div>"
 
 
 def measurement_html(m) -> str:

@@ -185,7 +185,7 @@ def test_all_leaks_are_counted_and_a_tagged_cell_gives_its_lines_away(mini, tmp_
     plant_in_lesson(mini, ANSWER, cell=2)
     checks = mini.lesson("01_first").checks
     checks.write_text(checks.read_text("utf-8") + f"# {ANSWER}\n", encoding="utf-8")
-    with pytest.raises(TrackError, match="and 1 more such line"):
+    with pytest.raises(TrackError, match="more such line"):
         release(mini, tmp_path / "out")
     path = mini.lesson("02_第二课").notebook
     data = read_json(path)
@@ -239,3 +239,24 @@ def test_a_track_without_lessons_is_not_released(tmp_path):
     (tmp_path / "track.toml").write_text('[track]\nname = "a"\ntitle = "t"\n')
     with pytest.raises(TrackError, match="no lessons to release"):
         release(load_track(tmp_path), tmp_path / "out")
+
+
+def test_idioms_that_a_lesson_teaches_do_not_stop_a_release_but_most_of_an_answer_does():
+    from hetlab.tracks.leaks import most_of_an_answer
+
+    lines = ["part = shared(128)", "part[t] = x[i]", "total += part[k]", "out[b] = total"]
+    secrets = [
+        Secret(text, f"s, line {i}", "s, line 1", "SOLUTION") for i, text in enumerate(lines)
+    ]
+    one = find_leaks({"lesson": b"part = shared(128)"}, secrets)
+    assert len(one) == 1 and most_of_an_answer(one, secrets) == []
+    most = find_leaks({"lesson": "\n".join(lines[:3]).encode()}, secrets)
+    assert len(most_of_an_answer(most, secrets)) == 3
+
+
+def test_what_a_hint_says_is_given_away_on_purpose(mini, tmp_path):
+    checks = mini.lesson("01_first").checks
+    text = checks.read_text("utf-8")
+    assert text.count("hints=") == 1
+    checks.write_text(text.replace("hints=(", f'hints=("{ANSWER}",', 1), encoding="utf-8")
+    release(load_track(mini.root), tmp_path / "out")

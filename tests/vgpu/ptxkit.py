@@ -22,11 +22,11 @@ def nvrtc_ptx(source: str, *options: str) -> str:
     (error,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
     if int(error):
         _, size = nvrtc.nvrtcGetProgramLogSize(program)
-        log = b" " * size
+        log = bytes(size)
         nvrtc.nvrtcGetProgramLog(program, log)
         raise AssertionError(log.decode())
     _, size = nvrtc.nvrtcGetPTXSize(program)
-    text = b" " * size
+    text = bytes(size)
     nvrtc.nvrtcGetPTX(program, text)
     return text.decode().rstrip("\0")
 

@@ -31,6 +31,12 @@ __global__ void saxpy(float a, const float* __restrict__ x, float *y,
 """
 
 
+def test_compiling_leaves_the_space_between_printed_words_alone(capsys):
+    """NVRTC writes its empty log, one NUL, into a buffer that is nobody else's."""
+    compile_cuda_cpp('extern "C" __global__ void silent(int* a) { a[0] = 1; }', "silent")
+    assert bytes([32]) + b"x" == b"\x20x"
+
+
 def test_a_kernel_compiles_with_lines_and_without_extern_c():
     ptx, entry = compile_cuda_cpp(SAXPY, "saxpy")
     assert f".entry {entry}(" in ptx and ".loc" in ptx and ".target sm_80" in ptx

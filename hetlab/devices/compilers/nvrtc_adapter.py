@@ -30,7 +30,7 @@ def canary() -> dict:
     program = _ask(nvrtc.nvrtcCreateProgram(_SOURCE, b"canary.cu", 0, [], []))
     options = [b"--gpu-architecture=compute_80"]
     _ask(nvrtc.nvrtcCompileProgram(program, len(options), options))
-    text = b" " * _ask(nvrtc.nvrtcGetPTXSize(program))
+    text = bytes(_ask(nvrtc.nvrtcGetPTXSize(program)))
     _ask(nvrtc.nvrtcGetPTX(program, text))
     ptx = text.decode(errors="replace")
     return {

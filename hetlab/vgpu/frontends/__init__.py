@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from hetlab.errors import InvalidValue
 
-__all__ = ["on_virtual_gpu", "real_gpu", "unoptimised"]
+__all__ = ["advice", "on_virtual_gpu", "real_gpu", "unoptimised"]
 
 
 @functools.cache
@@ -61,6 +61,8 @@ def _kind(launch) -> str:
 
 def on_virtual_gpu(launch: Callable) -> Callable:
     """The same launch, on the virtual GPU also where there is a real one."""
+    if hasattr(launch, "on_virtual_gpu"):
+        return launch.on_virtual_gpu()
     if _kind(launch) == "cupy":
         from hetlab.vgpu.frontends.raw_kernel import of_cupy
 
@@ -75,6 +77,16 @@ def on_virtual_gpu(launch: Callable) -> Callable:
 
     use_virtual_gpu()
     return launch
+
+
+def advice(launch: Callable) -> str:
+    """What to do when a launch ran nothing on the virtual GPU."""
+    if _kind(launch) == "tvm_ffi" or type(launch).__name__ == "NativeFunction":
+        return (
+            "This TVM function runs on the CPU: bind the loops of its schedule to blocks and "
+            "threads, and compile it with tvm.compile(mod, target='cuda')."
+        )
+    return "Call hetlab.use_virtual_gpu() first, and pass kernel[grid, block]."
 
 
 def unoptimised(launch: Callable) -> Callable:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from hetlab.errors import HetlabError, UnknownName, optional
 
-__all__ = ["CompileError", "compile_cuda_cpp", "demangle_variable", "parameter_names"]
+__all__ = [
+    "CompileError",
+    "compile_cuda_cpp",
+    "demangle_variable",
+    "parameter_names",
+    "variable_names",
+]
 
 ARCHITECTURE = "compute_80"
 
@@ -60,7 +66,11 @@ _BUILT_IN = (b"cstdio", b"stdio.h", b"cassert", b"assert.h", b"cmath", b"math.h"
 
 @functools.lru_cache(maxsize=128)
 def compile_cuda_cpp(
-    source: str, name: str, options: tuple[str, ...] = (), file: str = ""
+    source: str,
+    name: str,
+    options: tuple[str, ...] = (),
+    file: str = "",
+    headers: tuple[tuple[str, str], ...] = (),
 ) -> tuple[str, str]:
     """Compile CUDA C++ to PTX.
 
@@ -74,6 +84,8 @@ def compile_cuda_cpp(
         More options of NVRTC, as in ``("--use_fast_math",)``.
     file : str
         What the lines of the source are said to belong to; ``<name>.cu`` by default.
+    headers : tuple of (str, str)
+        Headers by name and text, found before those on disk.
 
     Returns
     -------
@@ -90,10 +102,11 @@ def compile_cuda_cpp(
     nvrtc = optional("cuda.bindings.nvrtc", "cuda", "compile CUDA C++")
     file = file or f"{re.split('[<(]', name)[0] or 'kernel'}.cu"
     try:
-        empty = [b""] * len(_BUILT_IN)
+        given = dict.fromkeys(_BUILT_IN, b"")
+        given |= {header.encode(): text.encode() for header, text in headers}
         program = _call(
             nvrtc.nvrtcCreateProgram(
-                source.encode(), file.encode(), len(_BUILT_IN), empty, list(_BUILT_IN)
+                source.encode(), file.encode(), len(given), list(given.values()), list(given)
             )
         )
     except HetlabError:
@@ -111,12 +124,14 @@ def compile_cuda_cpp(
         flags += list(options)
         coded = [flag.encode() for flag in flags]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(coded), coded)
-        log = b" " * _call(nvrtc.nvrtcGetProgramLogSize(program))
+        # Not b" " * size: for the empty log's single byte that is Python's one and only b" ", and
+        # NVRTC writes a NUL into it; from then on print(1, 2) separates with NULs.
+        log = bytes(_call(nvrtc.nvrtcGetProgramLogSize(program)))
         _call(nvrtc.nvrtcGetProgramLog(program, log))
         text = log.decode(errors="replace").strip("\0 \n")
         if int(status):
             raise _explain(text, source, name)
-        code = b" " * _call(nvrtc.nvrtcGetPTXSize(program))
+        code = bytes(_call(nvrtc.nvrtcGetPTXSize(program)))
         _call(nvrtc.nvrtcGetPTX(program, code))
         entry = _call(nvrtc.nvrtcGetLoweredName(program, name.encode())).decode() if name else ""
         return code.decode().strip("\0"), entry
@@ -168,3 +183,9 @@ def demangle_variable(symbol: str) -> str:
         name = symbol[plain.end() : plain.end() + int(plain[1])]
         return name or symbol
     return symbol
+
+
+def variable_names(ptx: str) -> dict[str, str]:
+    """The source's names of a module's shared, global and constant variables, by symbol."""
+    declared = re.findall(r"\.(?:shared|global|const)\b[^;=]*?([\w$]+)\s*(?:\[|;|=)", ptx)
+    return {symbol: demangle_variable(symbol) for symbol in declared}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from hetlab.errors import InvalidValue, one_line
 from hetlab.vgpu.device import Origin, device
 from hetlab.vgpu.frontends import real_gpu
-from hetlab.vgpu.frontends.nvrtc import compile_cuda_cpp, demangle_variable, parameter_names
+from hetlab.vgpu.frontends.nvrtc import compile_cuda_cpp, parameter_names, variable_names
 from hetlab.vgpu.launch import ArrayArg, Kernel
 
 __all__ = ["ConfiguredRawKernel", "RawKernel", "of_cupy", "raw_kernel"]
@@ -59,14 +61,8 @@ class RawKernel:
             self.entry,
             sources={self.file: self.code},
             home=(self.file, 1, lines),
-            names=self._names,
+            names=functools.partial(variable_names, self.ptx),
         )
-
-    def _names(self) -> dict[str, str]:
-        import re
-
-        declared = re.findall(r"\.(?:shared|global|const)\b[^;=]*?([\w$]+)\s*(?:\[|;|=)", self.ptx)
-        return {symbol: demangle_variable(symbol) for symbol in declared}
 
     def __call__(self, grid, block, args, *, shared_mem: int = 0, stream=None) -> None:
         """Launch the kernel.

@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hetlab.errors import HetlabError
@@ -28,10 +29,13 @@ class Switch:
 
 
 class _OnImport(importlib.abc.MetaPathFinder):
-    """Installs the adapter at the end of the first import of ``numba.cuda``."""
+    """Installs an adapter at the end of the first import of its framework."""
+
+    def __init__(self, framework: str, install: Callable[[], None]) -> None:
+        self.framework, self.install = framework, install
 
     def find_spec(self, name, path, target=None):
-        if name != "numba.cuda":
+        if name != self.framework:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -41,7 +45,7 @@ class _OnImport(importlib.abc.MetaPathFinder):
 
         def then_install(module) -> None:
             execute(module)
-            _install()
+            self.install()
 
         spec.loader.exec_module = then_install
         return spec
@@ -51,6 +55,25 @@ def _install() -> None:
     from hetlab.vgpu.frontends import numba_cuda
 
     numba_cuda.install()
+
+
+def _when_imported(framework: str, install: Callable[[], None]) -> None:
+    """Install an adapter now if its framework is imported, else as soon as it will be."""
+    if framework in sys.modules:
+        install()
+    elif not any(getattr(f, "framework", None) == framework for f in sys.meta_path):
+        sys.meta_path.insert(0, _OnImport(framework, install))
+
+
+def _install_tvm() -> None:
+    from hetlab.vgpu.frontends import tvm_adapter
+
+    try:
+        tvm_adapter.install()
+    except Exception as cause:  # a new TVM: `import tvm` must not fail for that
+        import warnings
+
+        warnings.warn(str(tvm_adapter.changed(cause)), stacklevel=2)
 
 
 def use_virtual_gpu() -> Switch:
@@ -72,6 +95,7 @@ def use_virtual_gpu() -> Switch:
         whole.
     """
     reason = real_gpu()
+    _when_imported("tvm", _install_tvm)
     if reason is None:
         return Switch(
             "Kernels run on this machine's GPU; hetlab.profile and hetlab.sanitize run them "
@@ -91,8 +115,7 @@ def use_virtual_gpu() -> Switch:
             )
         if "numba" in sys.modules:
             sys.modules["numba"].config.ENABLE_CUDASIM = 0
-        if not any(isinstance(finder, _OnImport) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _OnImport())
+        _when_imported("numba.cuda", _install)
         return Switch(text, True)
     if loaded.config.ENABLE_CUDASIM:
         raise HetlabError(
