@@ -11,7 +11,7 @@ from typing import Any
 
 from ..units import ratio, seconds
 from .agree import Agreement, Difference, close, show
-from .submission import Outcome, open_submission
+from .submission import Outcome
 from .task import Case, Trial, Wrong
 from .verdict import Finding
 from .worker import _copy
@@ -258,7 +258,7 @@ class Faster:
     def judge(self, trial: Trial) -> Finding:
         name = self.name or trial.task.hands_in[0]
         ratios: list[float] = []
-        with open_submission({"reference": self.than}, time_limit=trial.task.time_limit) as peer:
+        with trial.submission.beside({"reference": self.than}) as peer:
             order = trial.rng("order")
             for turn in itertools.count():
                 given = self.inputs(trial.rng(f"round {turn}"))

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import wire
 
-__all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "serve"]
+__all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "is_callable", "serve"]
 
 #: Characters a function may print in one call before it is stopped.
 OUTPUT_LIMIT = 200_000
@@ -70,9 +70,11 @@ class _Capped(io.TextIOBase):
 class Performance:
     """One call in three steps, so that a clock can be put around the middle one alone."""
 
-    def __init__(self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT) -> None:
+    def __init__(
+        self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT, keep: bool = True
+    ) -> None:
         self.action, self.inputs, self.out = action, inputs, _Capped(limit)
-        self.before = [_copy(v) for v in inputs]
+        self.before = [_copy(v) for v in inputs] if keep else inputs
         self.reply: dict[str, Any] = {"status": "returned", "value": None}
 
     def act(self) -> None:
@@ -148,7 +150,9 @@ def serve(
 
     Requests: ``{"do": "call", "name", "inputs"}``; ``{"do": "launch", "name", "grid",
     "block", "inputs"}``; ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}``
-    performs it and answers only that it is done, ``{"do": "fetch"}`` hands over the result.
+    performs it and answers only that it is done, ``{"do": "fetch"}`` hands over the result;
+    ``{"do": "has", "name"}`` says whether there is such a function; ``{"do": "take", ...}``
+    calls one with memory that both sides see (``lending.py``).
     """
     staged: Performance | None = None
     while True:
@@ -165,6 +169,12 @@ def serve(
             reply = {"status": "done"}
         elif what == "fetch":
             reply, staged = staged.result(), None
+        elif what == "has":
+            reply = {"status": "has", "value": is_callable(namespace.get(request["name"]))}
+        elif what == "take":
+            from .lending import take
+
+            reply = take(namespace, sock, request, output_limit)
         else:
             performance = _prepare(namespace, request, output_limit)
             performance.act()
@@ -173,6 +183,11 @@ def serve(
             wire.send(sock, reply)
         except wire.TooLarge as size:
             wire.send(sock, {"status": "too large", "message": str(size)})
+
+
+def is_callable(thing: Any) -> bool:
+    """Whether a check can use it.  A kernel is launched by indexing; it need not be callable."""
+    return callable(thing) or (hasattr(thing, "__getitem__") and not isinstance(thing, str | bytes))
 
 
 def _prepare(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> Performance:
