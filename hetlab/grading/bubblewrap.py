@@ -6,7 +6,6 @@ system's libraries.  Everything else, the track above all, does not exist in it.
 
 from __future__ import annotations
 
-import os
 import shutil
 import site
 import subprocess
@@ -66,7 +65,7 @@ def command(
     for path in hidden:
         found += ["--tmpfs", str(path), "--remount-ro", str(path)]
     found += ["--proc", "/proc", "--dev", "/dev"]
-    found += _tmpfs("/dev/shm", shared) + ["--remount-ro", "/dev"]
+    found += [*_tmpfs("/dev/shm", shared), "--remount-ro", "/dev"]
     found += [*_tmpfs("/tmp", disk), "--perms", "0777", "--dir", HOME, "--remount-ro", "/"]
     return [*found, "--chdir", HOME, "--", *program]
 
@@ -152,4 +151,4 @@ def _reads(path: str) -> str:
 
 def _in_container() -> bool:
     marks = ("/.dockerenv", "/run/.containerenv")
-    return any(Path(p).exists() for p in marks) or bool(os.environ.get("container"))
+    return any(Path(p).exists() for p in marks)

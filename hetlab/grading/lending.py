@@ -107,7 +107,7 @@ def take(namespace: Any, sock: socket.socket, request: dict, output_limit: int) 
 
 
 def _point(value: Any) -> Any:
-    """The addresses of large arrays in their place; they stay where they are until the next call."""
+    """The addresses of large arrays in their place, where they stay until the next call."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcmM" and value.nbytes >= _LARGE:
         array = np.ascontiguousarray(value)
         _alive[:] = [*_alive[-7:], array]

@@ -88,7 +88,8 @@ def _stat(pid: int) -> tuple[str, int, int, int]:
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    names = os.listdir("/proc")  # noqa: PTH208 (it is polled)
+    return [int(name) for name in names if name.isdigit()]
 
 
 def by_namespace(namespace: str) -> list[int]:
