@@ -1,10 +1,13 @@
 """Tasks, checks and verdicts.  This floor knows nothing of notebooks or tracks."""
 
 from .agree import Agreement, Difference, close, exact
-from .criteria import Correct, Faster
+from .criteria import Correct
 from .judge import fits, judge
+from .kernels import Clean, Within
+from .launched import HostKernel, Launched
 from .mutants import mutants
 from .runner import Graded, run_notebook
+from .speed import Faster
 from .submission import Outcome, Submission, open_submission
 from .task import Case, Criterion, Task, Trial, Wrong
 from .tiers import Limits, Tier, probe, tier_named
@@ -13,12 +16,15 @@ from .verdict import Finding, Verdict
 __all__ = [
     "Agreement",
     "Case",
+    "Clean",
     "Correct",
     "Criterion",
     "Difference",
     "Faster",
     "Finding",
     "Graded",
+    "HostKernel",
+    "Launched",
     "Limits",
     "Outcome",
     "Submission",
@@ -26,6 +32,7 @@ __all__ = [
     "Tier",
     "Trial",
     "Verdict",
+    "Within",
     "Wrong",
     "close",
     "exact",
