@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["Group", "by_namespace", "by_origin"]
+__all__ = ["Group", "by_mark", "by_namespace", "by_origin"]
 
 
 class Group:
@@ -112,8 +112,14 @@ def by_origin(root: int, mark: bytes) -> list[int]:
         more = {pid for pid, row in rows.items() if row[2] in found} - found
         grown = bool(more)
         found |= more
-    for pid in rows.keys() - found:
+    return sorted(found | set(by_mark(mark)))
+
+
+def by_mark(mark: bytes) -> list[int]:
+    """Processes that were started with `mark` in their environment."""
+    found = []
+    for pid in _pids():
         with contextlib.suppress(OSError):
             if mark in Path(f"/proc/{pid}/environ").read_bytes():
-                found.add(pid)
-    return sorted(found)
+                found.append(pid)
+    return found

@@ -38,6 +38,8 @@ _CALLS = {
     "ask_exit": "changes the notebook's shell",
     "ast_transformers": "changes how cells are compiled",
     "environ": "looks at the environment",
+    "_exit": "ends the process",
+    "closerange": "closes files it did not open",
     "execv": "replaces the process",
     "fork": "starts processes",
     "get_ipython": "changes the notebook's shell",
@@ -58,6 +60,7 @@ _CALLS = {
 }
 _TEXT = {
     r"/proc\b|/dev/shm|/sys/": "names files of the system",
+    r"""["']/\w+""": "names a place outside its own folder",
     r"\bsolutions?\b.{0,3}(/|checks)|track\.toml": "names the track's solutions",
     r"LD_PRELOAD": "changes how programs are loaded",
     r"(?m)^\s*(%%(bash|sh|script)|!)": "runs a shell",

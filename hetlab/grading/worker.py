@@ -195,6 +195,11 @@ def serve(
             wire.send(sock, reply)
         except wire.TooLarge as size:
             wire.send(sock, {"status": "too large", "message": str(size)})
+        except MemoryError:
+            wire.send(sock, {"status": "too large", "message": "no memory is left to copy it"})
+        except (TypeError, ValueError, RecursionError) as fault:
+            # What was returned behaves as no value should: a length that lies, no shape.
+            wire.send(sock, {"status": "raised", **_explain(fault), "place": None})
 
 
 def is_callable(thing: Any) -> bool:

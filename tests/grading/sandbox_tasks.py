@@ -1,0 +1,63 @@
+"""A few tasks without a track, and notebooks for them: for attacks and accidents."""
+
+from __future__ import annotations
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import numpy as np
+
+from hetlab.grading import Case, Correct, Faster, Limits, Task, exact, run_notebook
+
+SETUP = "import numpy as np\nimport hetlab"
+LIMITS = Limits(cell=1.0, notebook=20.0, memory=1 << 30, file=8 << 20, disk=16 << 20, grace=0.5)
+
+
+def _numbers(rng):
+    for n in (1, 4, 50):
+        yield Case(f"n = {n}", rng.random(n))
+    yield Case("hidden", rng.random(7), public=False)
+
+
+def slow_sum(x):
+    total = 0.0
+    for value in x:
+        total += value * value
+    return total
+
+
+def tasks() -> dict[str, Task]:
+    """``double`` (2 points), ``total`` (1), ``fast`` (1 for right values, 2 for speed)."""
+    right = Correct(slow_sum, _numbers, 1)
+    faster = Faster(slow_sum, lambda rng: (rng.random(60_000),), {3: 2}, rounds=3)
+    made = [
+        Task("double", "Double it", [Correct(lambda x: 2 * x, _numbers, 2, exact())], time_limit=3),
+        Task("total", "Add it up", [Correct(lambda x: float(x.sum()), _numbers, 1)], time_limit=1),
+        Task("fast", "Add squares quickly", [right, faster], time_limit=5),
+    ]
+    return {task.name: task for task in made}
+
+
+def notebook(cells, checks=("double",)):
+    """A notebook of code cells; ``"CHECK double"`` is a check cell, and those missing follow."""
+    made = [new_markdown_cell("# Mine"), new_code_cell(SETUP)]
+    cells = [*cells, *(f"CHECK {c}" for c in checks if f"CHECK {c}" not in cells)]
+    for source in cells:
+        kind, _, name = source.partition(" ")
+        if kind == "CHECK":
+            call = f'hetlab.check("01_x/{name}", {name})'
+            made.append(new_code_cell(call, metadata={"hetlab": {"check": name}}))
+        else:
+            made.append(new_code_cell(source))
+    return new_notebook(cells=made)
+
+
+def graded(cells, checks=("double",), *, tier=None, limits=LIMITS, seed=77):
+    """Run cells and judge the tasks in `checks`."""
+    known = tasks()
+    chosen = [("01_x", known[name]) for name in checks]
+    return run_notebook(notebook(cells, checks), chosen, seed=seed, limits=limits, tier=tier)
+
+
+def inputs_of(rng_seed: int):
+    """Inputs that anybody can foresee who knows the seed."""
+    return list(_numbers(np.random.default_rng(rng_seed)))
