@@ -37,8 +37,9 @@ def main() -> None:
     confine(settings)
     from . import wire
 
+    device = settings["role"] == "device"
     try:
-        shell = _Shell()
+        shell = None if device else _Shell()
     except Exception as fault:  # the parent says it to the instructor
         from ..errors import one_line
 
@@ -48,6 +49,11 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    if device:
+        from .device_worker import obey
+
+        obey(sock)
+        return
     _obey(shell, sock, settings["output"])
 
 

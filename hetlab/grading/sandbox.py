@@ -82,6 +82,8 @@ class Sandbox:
     limits : Limits
     hidden : sequence of path
         Folders that must not be seen even where their parents are.
+    role : str
+        ``notebook``, or ``device`` for the process that carries out its launches.
 
     Attributes
     ----------
@@ -89,7 +91,10 @@ class Sandbox:
         What a person may want to look at.
     """
 
-    def __init__(self, tier: Tier, limits: Limits | None = None, hidden=()) -> None:
+    def __init__(
+        self, tier: Tier, limits: Limits | None = None, hidden=(), role: str = "notebook"
+    ) -> None:
+        self.role, self._device = role, None
         self.tier, self.limits = tier, limits or Limits()
         self.hidden = [Path(p) for p in hidden]
         self.incidents: list[str] = []
@@ -121,7 +126,7 @@ class Sandbox:
             settings |= {"memory": limits.memory, "processes": limits.processes}
             settings |= {"file": limits.file, "files": 512}
         settings["uid"] = fresh_uid() if self.tier.drop_uid else 0
-        settings["shim"] = not bubble
+        settings |= {"shim": not bubble, "role": self.role}
         program = [sys.executable, "-m", "hetlab.grading.inside"]
         if bubble:
             home, line = (
@@ -175,8 +180,22 @@ class Sandbox:
             namespace = str(Path(f"/proc/{self._pid}/ns/pid").readlink())
             self.group = Group(lambda: by_namespace(namespace))
 
+    @property
+    def device(self) -> Sandbox:
+        """The sandbox of the trusted worker that executes its kernels, started when needed."""
+        if self._device is not None and self._device.death:
+            self._device.close()
+            self._device = None
+        if self._device is None:
+            self._device = Sandbox(self.tier, self.limits, self.hidden, "device")
+            self._device.__enter__()
+        return self._device
+
     def close(self) -> None:
         """End every process of it and remove its files."""
+        if self._device is not None:
+            self._device.close()
+            self._device = None
         with contextlib.suppress(AttributeError):
             self.control.close()
         if self._process is not None:

@@ -15,7 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from . import wire
+from .launched import Launched
 from .lending import Lent, collect
+from .provenance import proven
 from .sandbox import Gone, Sandbox, sender
 from .submission import ForkedSubmission, Outcome, _outcome
 
@@ -70,14 +72,37 @@ class SandboxSubmission(ForkedSubmission):
 
     # -- one question and its answer
 
-    def inspect(self, name: str, *inputs: Any, **how: Any) -> Outcome:
-        # What the sandboxed process says of its own launches proves nothing.
-        return replace(super().inspect(name, *inputs, **how), launches=())
+    def inspect(self, name: str, *inputs: Any, grid: Any = None, **how: Any) -> Outcome:
+        if not self.has(name):
+            return Outcome("missing")
+        worker, (here, there) = self.sandbox.device, socket.socketpair()
+        seen: dict[str, Any] = {}
+        try:
+            worker.ask({"do": "open"}, _FORK, there.fileno())
+            request = {"do": "inspect", "name": name, "inputs": list(inputs), "device": True}
+            request |= {"grid": grid, "block": None, "constants": None, **how}
+            outcome = self._ask(request, inputs, here.fileno())
+            seen = worker.ask({"do": "report"}, self.time_limit)
+        except (Gone, wire.TimedOut):
+            worker.end("a kernel did not come to its end")
+            if not seen:
+                outcome = Outcome("timeout", seconds=self.time_limit)
+        finally:
+            here.close()
+            there.close()
+        # Only the worker's word counts: what the notebook's process says of launches does not.
+        launches = tuple(Launched.from_plain(one) for one in seen.get("launches", ()))
+        outcome = replace(outcome, launches=launches)
+        if grid is None or not outcome.returned:
+            return outcome
+        return proven(outcome, inputs, seen.get("evidence", ()), self._noticed)
 
-    def _ask(self, request: dict[str, Any], inputs: tuple | None = None) -> Outcome:
+    def _ask(
+        self, request: dict[str, Any], inputs: tuple | None = None, gift: int | None = None
+    ) -> Outcome:
         if not self.has(request["name"]):
             return Outcome("missing")
-        reply = self._reply(request)
+        reply = self._reply(request, gift)
         if isinstance(reply, Outcome):
             return reply
         return clean(reply, tuple(request.get("inputs", ())) if inputs is None else inputs)

@@ -173,6 +173,10 @@ def serve(
         except wire.Closed:
             return
         what = request["do"]
+        if request.get("device"):
+            from .device_worker import connect
+
+            connect(socket.recv_fds(sock, 1, 1)[1][0])
         if what == "stage":
             staged = _prepare(namespace, request["request"], output_limit)
             reply = {"status": "staged"}

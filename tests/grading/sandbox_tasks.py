@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
 import numpy as np
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from hetlab.grading import Case, Correct, Faster, Limits, Task, exact, run_notebook
 
