@@ -215,7 +215,7 @@ def _fork(shell: _Shell, sock: socket.socket, children: set[int]) -> dict[str, A
     from .worker import serve
 
     _, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
-    there = socket.socket(fileno=descriptors[0])
+    there = socket.socket(fileno=above(descriptors[0]))
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -229,6 +229,17 @@ def _fork(shell: _Shell, sock: socket.socket, children: set[int]) -> dict[str, A
     there.close()
     children.add(pid)
     return {"status": "forked", "pid": pid}
+
+
+def above(fd: int) -> int:
+    """The same file at a number that nobody takes for standard output, which may be closed."""
+    import fcntl
+
+    if fd > 2:
+        return fd
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16)
+    os.close(fd)
+    return moved
 
 
 def _end(pid: int, stop: bool, children: set[int]) -> str:

@@ -147,7 +147,8 @@ ATTACKS = [
         "an abstract socket and a datagram leave the sandbox",
         f"""
         import socket
-        for family, address in ((socket.AF_UNIX, "\\0hetlab_attack"), (socket.AF_INET, ("127.0.0.1", {{port}}))):
+        here = (socket.AF_INET, ("127.0.0.1", {{port}}))
+        for family, address in ((socket.AF_UNIX, "\\0hetlab_attack"), here):
             try: socket.socket(family, socket.SOCK_DGRAM).sendto(b"attack", address)
             except OSError: pass
         {WRONG}
