@@ -194,6 +194,8 @@ class _Run:
             except Exception as fault:
                 self.incidents.append(f"judging {task.name} failed: {one_line(fault)}")
                 verdict = self._lost(key, "it could not be judged")
+        if verdict.status == "error":
+            self.incidents.append(f"the check of {task.name} itself failed")
         self.verdicts[key] = self._with_fault(verdict, task.name)
 
     def _lost(self, key: tuple[str, str], reason: str) -> Verdict:

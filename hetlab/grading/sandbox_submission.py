@@ -42,7 +42,7 @@ class SandboxSubmission(ForkedSubmission):
 
     def __init__(self, sandbox: Sandbox, time_limit: float = 20.0) -> None:
         super().__init__({}, time_limit)
-        self.sandbox, self._known = sandbox, {}
+        self.sandbox, self._known, self._codes = sandbox, {}, {}
 
     def has(self, name: str) -> bool:
         if name not in self._known:
@@ -95,7 +95,8 @@ class SandboxSubmission(ForkedSubmission):
         outcome = replace(outcome, launches=launches)
         if grid is None or not outcome.returned:
             return outcome
-        return proven(outcome, inputs, seen.get("evidence", ()), self._noticed)
+        kinds = self._codes.setdefault((name, repr(how.get("constants"))), {})
+        return proven(outcome, inputs, seen.get("evidence", ()), kinds, self._noticed)
 
     def _ask(
         self, request: dict[str, Any], inputs: tuple | None = None, gift: int | None = None

@@ -64,7 +64,7 @@ _TEXT = {
     r"\bsolutions?\b.{0,3}(/|checks)|track\.toml": "names the track's solutions",
     r"LD_PRELOAD": "changes how programs are loaded",
     r"(?m)^\s*(%%(bash|sh|script)|!)": "runs a shell",
-    r"\.visible\s+\.entry|\.version\s+\d": "holds PTX that was written by hand",
+    r"\.visible\s+\.entry|\.version\s+\d|\.ptx\s*=": "holds PTX that was written by hand",
 }
 _BUILDERS = ("setattr", "exec", "eval", "__import__", "compile")
 _PATCHED = re.compile(r"^(hetlab|np|numpy|time|builtins|cuda|sys|os|math)\b")

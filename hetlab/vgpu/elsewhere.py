@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -27,6 +28,9 @@ __all__ = ["carry_out", "client"]
 #: Hazards that are found whether or not anybody looks for them.
 _ALWAYS = {"out-of-bounds", "misaligned", "deadlock", "trap", "divergent-barrier"}
 _SOURCE = 200_000  # characters of source that cross
+#: Compilers number the names that they make; the numbers in the code stay.
+_NAMES = re.compile(r"[A-Za-z_$%.][\w$.]*")
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
 def client(ask: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[..., RawLaunch]:
@@ -142,7 +146,8 @@ def carry_out(request: Mapping[str, Any]) -> tuple[dict[str, Any], Trace | None,
     trace : Trace or None
         What was seen; None when the launch was refused.
     evidence : dict
-        Digests of the PTX, and of each allocation that was handed over, before and after.
+        ``code``, a digest of the PTX but for its names; ``param_bytes``; and ``arrays``, for
+        each allocation that was handed over its digests before and after, and its bytes.
     """
     try:
         return _carry_out(request)
@@ -186,7 +191,8 @@ def _carry_out(request: Mapping[str, Any]) -> tuple[dict[str, Any], Trace | None
         "modules": memory.modules,
     }
     evidence = {
-        "ptx": _digest(origin.ptx.encode()),
+        "code": _digest(_NAMES.sub("x", _COMMENTS.sub("", origin.ptx)).encode()),
+        "param_bytes": kernel.param_bytes,
         "arrays": [
             [_digest(old.tobytes()), _digest(a.data.tobytes()), int(a.nbytes)]
             for a, old in before.values()

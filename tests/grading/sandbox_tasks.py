@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from hetlab.grading import Case, Correct, Faster, Limits, Task, exact, run_notebook
+from hetlab.grading import Case, Clean, Correct, Faster, Limits, Task, Within, exact, run_notebook
 from hetlab.grading.processes import by_mark
 from hetlab.grading.sandbox import Sandbox
 
@@ -25,14 +26,28 @@ def slow_sum(x):
     return total
 
 
+def _twice(x, out, n):
+    out[...] = 2 * x
+
+
+def _launches(rng):
+    for n in (5, 100, 1000):
+        x = rng.random(n, dtype=np.float32)
+        yield Case(f"n = {n}", x, np.zeros_like(x), np.int32(n), grid=-(-n // 128), block=128)
+
+
 def tasks() -> dict[str, Task]:
-    """``double`` (2 points), ``total`` (1), ``fast`` (1 for right values, 2 for speed)."""
+    """``double`` (2 points), ``total`` (1), ``fast`` (1 for right values, 2 for speed), and
+    the kernel ``twice`` (2 for right values, 1 without hazards, 1 for little traffic)."""
+    sectors = Within("global_load_sectors", lambda case: -(-case.inputs[0].nbytes // 32))
+    kernel = [Correct(_twice, _launches, 2, changes=(1,)), Clean(1), sectors]
     right = Correct(slow_sum, _numbers, 1)
     faster = Faster(slow_sum, lambda rng: (rng.random(60_000),), {3: 2}, rounds=3)
     made = [
         Task("double", "Double it", [Correct(lambda x: 2 * x, _numbers, 2, exact())], time_limit=3),
         Task("total", "Add it up", [Correct(lambda x: float(x.sum()), _numbers, 1)], time_limit=1),
         Task("fast", "Add squares quickly", [right, faster], time_limit=5),
+        Task("twice", "Double it on the GPU", kernel, time_limit=10),
     ]
     return {task.name: task for task in made}
 

@@ -10,13 +10,13 @@ import pytest
 import hetlab
 from hetlab.grading.tiers import TIERS, probe
 
-from .attacks import channel, clock, machine, shell, values
+from .attacks import channel, clock, kernels, machine, shell, values
 from .sandbox_tasks import graded, leftovers
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 ATTACKS = {
     attack.name: attack
-    for module in (values, channel, machine, clock, shell)
+    for module in (values, channel, machine, clock, shell, kernels)
     for attack in module.ATTACKS
 }
 SECRET = "def double(x): return 2 * x  # hetlab_attack_secret"
@@ -26,6 +26,7 @@ EVERYWHERE = [
     "hetlab's judge is replaced",
     "the answers of a check are forged from within the call",
     "every clock is replaced",
+    "counters are forged",
 ]
 
 
@@ -62,6 +63,7 @@ def hold(attack, tier, outside):
         del os.environ["HETLAB_ATTACK_SECRET"]
     assert got.points <= attack.honest, got
     assert len(got.verdicts) == len(attack.checks) and got.sandbox == tier
+    assert all(v.status != "error" for v in got.verdicts), got
     assert attack.quiet or got.incidents, "nothing was reported"
     assert attack.fails or not got.notes, "the attack itself does not run"
     assert not leftovers()
