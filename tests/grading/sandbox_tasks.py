@@ -10,7 +10,7 @@ from hetlab.grading.processes import by_mark
 from hetlab.grading.sandbox import Sandbox
 
 SETUP = "import numpy as np\nimport hetlab"
-LIMITS = Limits(cell=1.0, notebook=20.0, memory=1 << 30, file=8 << 20, disk=16 << 20, grace=0.5)
+LIMITS = Limits(cell=30.0, notebook=60.0, memory=1 << 30, file=8 << 20, disk=16 << 20, grace=0.5)
 
 
 def _numbers(rng):

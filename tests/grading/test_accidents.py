@@ -229,7 +229,7 @@ def test_there_are_at_least_30_of_them():
 @pytest.mark.parametrize("name", ACCIDENTS)
 def test_an_accident_gives_each_task_its_row_and_says_why(name):
     accident = ACCIDENTS[name]
-    limits = replace(LIMITS, cell=accident.seconds, notebook=60.0)
+    limits = replace(LIMITS, cell=accident.seconds)
     got = graded(accident.cells, ("double", "total"), limits=limits)
     text = "\n".join([got.reason, *got.notes, *map(repr, got.verdicts)])
     assert tuple(v.points for v in got.verdicts) == accident.points, text
