@@ -9,7 +9,7 @@ from .mutants import mutants
 from .runner import Graded, run_notebook
 from .speed import Faster
 from .submission import Outcome, Submission, open_submission
-from .task import Case, Criterion, Task, Trial, Wrong
+from .task import Case, Criterion, Task, Trial, Wrong, unseen
 from .tiers import Limits, Tier, probe, tier_named
 from .verdict import Finding, Verdict
 
@@ -43,4 +43,5 @@ __all__ = [
     "probe",
     "run_notebook",
     "tier_named",
+    "unseen",
 ]

@@ -43,6 +43,8 @@ class Lesson:
     minutes : int
         The time a learner needs.
     kind : {"core", "stretch"}
+    part : str
+        The part of the course that it belongs to, for the map.
     after : tuple of str
         Lessons that come before this one.
     devices, platforms : tuple of str
@@ -63,6 +65,7 @@ class Lesson:
     title: str
     minutes: int
     kind: str
+    part: str
     after: tuple[str, ...]
     devices: tuple[str, ...]
     platforms: tuple[str, ...]
@@ -277,6 +280,7 @@ def _lesson(entry: Fields, root: Path, track: str) -> Lesson:
         title=entry.text("title"),
         minutes=entry.number("minutes", at_least=1),
         kind=entry.text("kind", "core", among=("core", "stretch")),
+        part=entry.text("part", "Lessons"),
         after=entry.texts("after"),
         devices=entry.texts("devices", ("cpu",)),
         platforms=entry.texts(

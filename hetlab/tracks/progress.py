@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..grading import Verdict
+from .course_map import Stage, map_html, next_step
 from .files import make_folder, write_atomic
 from .manifest import Track, default_work, find_track, find_work
 
@@ -103,37 +104,32 @@ class Progress:
 
     Attributes
     ----------
-    rows : tuple of (str, str, int, int, int)
-        Lesson id, title, points earned, points there are, minutes.
+    stages : tuple of Stage
+        The lessons of the track in their order, with the points earned.
     file : Path or None
         Where it is kept.
     """
 
-    rows: tuple[tuple[str, str, int, int, int], ...]
+    stages: tuple[Stage, ...]
     file: Path | None
 
     def __repr__(self) -> str:
-        width = max((len(r[0]) for r in self.rows), default=0)
+        width = max((len(s.lesson) for s in self.stages), default=0)
         lines = []
-        for lesson, _title, points, of, _ in self.rows:
-            done = round(10 * points / of) if of else 0
-            lines.append(f"{lesson:<{width}}  {'█' * done}{'░' * (10 - done)}  {points:>3} of {of}")
-        if self.file is None:
-            lines.append("Nothing is recorded outside a work folder; `hetlab lab` makes one.")
-        return "\n".join(lines)
+        for s in self.stages:
+            done = round(10 * s.points / s.of) if s.of else 0
+            bar = "█" * done + "░" * (10 - done)
+            lines.append(f"{s.lesson:<{width}}  {bar}  {s.points:>3} of {s.of}")
+        return "\n".join([*lines, next_step(self.stages), *([self._note] if self._note else [])])
+
+    @property
+    def _note(self) -> str:
+        if self.file is not None:
+            return ""
+        return "Nothing is recorded outside a work folder; `hetlab lab` makes one."
 
     def _repr_html_(self) -> str:
-        import html
-
-        rows = "".join(
-            f'<tr><td style="text-align:left">{html.escape(lesson)}</td>'
-            f'<td style="text-align:left">{html.escape(title)}</td>'
-            f'<td><progress value="{points}" max="{of or 1}"></progress></td>'
-            f"<td>{points} of {of}</td></tr>"
-            for lesson, title, points, of, _ in self.rows
-        )
-        note = "" if self.file else "<p>Nothing is recorded outside a work folder.</p>"
-        return f"<table>{rows}</table>{note}"
+        return map_html(self.stages, self._note)
 
 
 def progress(track: Track | None = None) -> Progress:
@@ -141,9 +137,11 @@ def progress(track: Track | None = None) -> Progress:
     track = track or find_track()
     file = _learners_file()
     tasks = _read(file)["tasks"] if file and file.exists() else {}
-    rows = []
+    stages = []
     for lesson in track.lessons:
         mine = [t for i, t in tasks.items() if i.startswith(f"{lesson.id}/")]
         points = min(sum(t.get("points", 0) for t in mine), lesson.points)
-        rows.append((lesson.id, lesson.title, points, lesson.points, lesson.minutes))
-    return Progress(tuple(rows), file)
+        about = {"part": lesson.part, "points": points, "of": lesson.points}
+        about |= {"minutes": lesson.minutes, "after": lesson.after, "devices": lesson.devices}
+        stages.append(Stage(lesson.id, lesson.title, **about, stretch=lesson.kind == "stretch"))
+    return Progress(tuple(stages), file)

@@ -160,8 +160,8 @@ def _manifest(track: Track) -> str:
         "language": track.language,
     }
     lines = ["[track]", *(f"{k} = {_toml(v)}" for k, v in head.items())]
-    keys = ("id", "title", "minutes", "kind", "after", "devices", "platforms", "points", "terms",
-            "claims")  # fmt: skip
+    keys = ("id", "title", "minutes", "kind", "part", "after", "devices", "platforms", "points",
+            "terms", "claims")  # fmt: skip
     for lesson in track.lessons:
         lines += ["", "[[lesson]]", *(f"{k} = {_toml(getattr(lesson, k))}" for k in keys)]
     return "\n".join(lines) + "\n"

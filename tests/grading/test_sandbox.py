@@ -23,9 +23,7 @@ FAST = "def fast(x): return float(np.einsum('i,i->', x, x))"
 
 
 def test_every_tier_that_works_here_gives_honest_work_its_points():
-    for name in ("bubblewrap", "rlimit", "none")[
-        ("bubblewrap", "rlimit", "none").index(probe().name) :
-    ]:
+    for name in TIERS[TIERS.index(probe().name) :]:
         got = graded([DOUBLE], tier=name)
         assert got.points == 2 and got.sandbox == name and not got.incidents and not got.notes
 
