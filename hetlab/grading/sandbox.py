@@ -118,6 +118,11 @@ class Sandbox:
     # -- its life
 
     def _start(self) -> None:
+        if not sys.platform.startswith("linux"):
+            raise HetlabError(
+                "notebooks are graded in processes that only Linux can watch over",
+                do="Grade in WSL2 or in the dev container; hetlab check works everywhere.",
+            )
         self.control, there = socket.socketpair()
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         bubble, limits = self.tier.name == "bubblewrap", self.limits
