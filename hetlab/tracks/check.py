@@ -20,7 +20,17 @@ class NoPoints(HetlabError):
     """Raised at 0 points when nbgrader runs the notebook, as its rules want it."""
 
 
-def check(task_id: str, *functions: Callable) -> Verdict | int:
+@dataclass(frozen=True)
+class Later:
+    """What a check answers while a notebook is graded: the grader's own check comes later."""
+
+    task: str
+
+    def __repr__(self) -> str:
+        return f"{self.task} is graded later, outside this notebook"
+
+
+def check(task_id: str, *functions: Callable) -> Verdict | Later | int:
     """Judge what you wrote for a task, and remember the points.
 
     Parameters
@@ -37,6 +47,8 @@ def check(task_id: str, *functions: Callable) -> Verdict | int:
         notebook it is the number of points instead, and an exception when there are none:
         nbgrader gives full marks to any other value.
 
+        Where hetlab grades the notebook it is a :class:`Later`, which says so.
+
     Raises
     ------
     UnknownName
@@ -46,6 +58,8 @@ def check(task_id: str, *functions: Callable) -> Verdict | int:
     --------
     >>> hetlab.check("03_speed_up_the_cpu/saxpy", saxpy)  # doctest: +SKIP
     """
+    if os.environ.get("HETLAB_SANDBOX"):
+        return Later(task_id)
     lesson, task = find_task(find_track(), task_id)
     if len(functions) != len(task.hands_in):
         names = ", ".join(task.hands_in)
@@ -96,6 +110,8 @@ def hint(task_id: str, step: int | None = None) -> Hint:
     step : int, optional
         1, 2 or 3 asks for that one; without it each call gives the next.
     """
+    if os.environ.get("HETLAB_SANDBOX"):
+        return Hint(task_id, 0, 0, "hints are for when you work on it")
     _, task = find_task(find_track(), task_id)
     steps = len(task.hints)
     if not steps:

@@ -149,10 +149,13 @@ class VirtualGPU:
         What every front end allocates from.
     launches : int
         Launches so far.
+    elsewhere : callable or None
+        Carries launches out in another process (see ``elsewhere.py``); None: here.
     """
 
     def __init__(self) -> None:
         self.memory = Memory()
+        self.elsewhere: Callable[..., RawLaunch] | None = None
         self.launches = 0
         self._lock = threading.RLock()  # one queue: streams run in the order of their calls
 
@@ -186,7 +189,10 @@ class VirtualGPU:
         grid, block = _three(grid), _three(block)
         with self._lock:
             self.launches += 1
-            raw = kernel.run(
+            run = kernel.run
+            if self.elsewhere is not None:
+                run = functools.partial(self.elsewhere, origin)
+            raw = run(
                 grid,
                 block,
                 params,

@@ -174,6 +174,18 @@ class Memory:
             self._slots[slot] = Allocation(base, data, **kind)
         return base + offset
 
+    def allocations(self) -> list[Allocation]:
+        """All that is allocated or adopted now, oldest first."""
+        with self._lock:
+            return [self._slots[slot] for slot in sorted(self._slots)]
+
+    def place_at(self, base: int, data: np.ndarray, **kind) -> None:
+        """Put an allocation where another memory has it; the next slot comes after it."""
+        slot = base >> SLOT_BITS
+        with self._lock:
+            self._slots[slot] = Allocation(base, data, **kind)
+            self._next = max(self._next, slot + 1)
+
     def free(self, addr: int) -> None:
         """Give back the allocation that holds `addr`."""
         with self._lock:

@@ -127,3 +127,57 @@ def test_silence_is_a_time_out_and_a_hang_up_is_closed(pair):
     pair[0].close()
     with pytest.raises(wire.Closed):
         wire.recv(pair[1], 1)
+
+
+HOSTILE = {
+    "no message": [b"", b"null", b"[]", b"{}", b"\xff", b'{"v": 1}', b'{"b": [], "v": [1]}'],
+    "blobs that do not fit": [
+        b'{"v": 1, "b": [5]}',
+        b'{"v": 1, "b": [-1, 1]}',
+        b'{"v": 1, "b": [true]}',
+    ],
+    "tags": [b'{"v": {"t": "list"}, "b": []}', b'{"v": {"x": 1}, "b": []}'],
+    "an array without bytes": [
+        b'{"v": {"t": "array", "d": "<f8", "s": [9], "n": null, "scalar": false}, "b": []}'
+    ],
+    "an array of objects": [
+        b'{"v": {"t": "array", "d": "O", "s": [0], "n": null, "scalar": false}, "b": []}'
+    ],
+    "a negative shape": [
+        b'{"v": {"t": "array", "d": "<f8", "s": [-1], "n": null, "scalar": false}, "b": []}'
+    ],
+    "deep": [b'{"v": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": []}'],
+}
+
+
+@pytest.mark.parametrize("text", [t for texts in HOSTILE.values() for t in texts], ids=repr)
+def test_what_is_no_message_is_refused_as_a_whole(text):
+    with pytest.raises(wire.Garbled):
+        wire.decode(text, memoryview(b""))
+
+
+def test_a_blob_is_handed_out_once():
+    one = '{"t": "bytes", "n": 0}'
+    text = '{"v": {"t": "list", "x": [' + f"{one}, {one}" + ']}, "b": [3]}'
+    with pytest.raises(wire.Garbled):
+        wire.decode(text.encode(), memoryview(b"abc"))
+
+
+def test_an_integer_too_long_to_write_down_is_only_named():
+    assert isinstance(there_and_back(1 << 400_000), wire.Opaque)
+
+
+@given(st.binary(max_size=200), st.binary(max_size=20))
+def test_any_bytes_are_a_message_or_garbled(text, body):
+    try:
+        wire.decode(text, memoryview(body))
+    except wire.Garbled:
+        pass
+
+
+def test_a_header_above_its_own_limit_is_refused_before_it_is_read():
+    here, there = socket.socketpair()
+    with here, there:
+        wire.send(here, "x" * 2000)
+        with pytest.raises(wire.TooLarge):
+            wire.recv(there, 1.0, limit=1 << 20, header=1000)
