@@ -5,11 +5,13 @@ A makespan says little alone; its ratio to the best bound says how much could be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import math
 
 import numpy as np
 
-from hetlab.sched.problem import problem
+from hetlab.sched.problem import Problem, problem
 
 __all__ = ["Bound", "area", "bound", "bounds", "critical_path", "transfers"]
 
@@ -67,20 +69,24 @@ def area(graph, machine=None) -> Bound:
 def transfers(graph, machine=None) -> Bound:
     """The longest chain with the transfers that no placement avoids.
 
-    Earliest ends on each device: every predecessor is placed as it suits this task best, so
+    The earliest end of each task on each device: every predecessor is placed as it suits this task best, so
     what two tasks want of one predecessor may differ; hence a bound, and no schedule.
     """
     p = problem(graph, machine)
-    latency, pace = p.latency, p.per_byte
-    end = np.full(p.cost.shape, 0.0)
-    first = p.from_home
+    latency, pace = _least_transfer(p)
+    rows = np.array(p.memory)
+    between, per_byte = latency[np.ix_(rows, rows)], pace[np.ix_(rows, rows)]
+    end = np.zeros(p.cost.shape)
     for t in range(len(p.names)):
-        start = first[t]
-        for b, size in p.before[t]:
-            if size:
-                arrives = (end[b][:, None] + latency + size * pace).min(axis=0)
+        start = np.zeros(len(p.devices))
+        for x in p.reads[t]:
+            size, maker = p.size[x], p.by[x]
+            if maker < 0:
+                arrives = latency[p.home, rows] + size * pace[p.home, rows] if size else 0.0
+            elif size:
+                arrives = (end[maker][:, None] + between + size * per_byte).min(axis=0)
             else:
-                arrives = end[b].min()
+                arrives = end[maker].min()
             start = np.maximum(start, arrives)
         end[t] = start + p.cost[t]
     says = "a chain of tasks and transfers takes so long wherever its tasks run"
@@ -91,9 +97,42 @@ def bounds(graph, machine=None) -> tuple[Bound, ...]:
     """Every bound, the best first."""
     p = problem(graph, machine)
     found = [transfers(p), critical_path(p), area(p)]
+    if _whole(p):
+        found = [replace(b, value=float(math.ceil(b.value - 1e-9))) for b in found]
     return tuple(sorted(found, key=lambda b: -b.value))
 
 
 def bound(graph, machine=None) -> Bound:
-    """The best bound known."""
+    """The best of the bounds."""
     return bounds(graph, machine)[0]
+
+
+def _least_transfer(p: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Least latency and least seconds a byte between memories, whatever the way.
+
+    The two may belong to different ways, and a copy may travel in steps: nothing is faster.
+    """
+    n = len(p.memories)
+    latency, pace = np.full((n, n), math.inf), np.full((n, n), math.inf)
+    np.fill_diagonal(latency, 0.0)
+    np.fill_diagonal(pace, 0.0)
+    for link in p.machine.links:
+        a, b = p.memory_index[link.a], p.memory_index[link.b]
+        latency[a, b] = latency[b, a] = min(latency[a, b], link.latency)
+        pace[a, b] = pace[b, a] = min(pace[a, b], 1 / link.bandwidth)
+    for via in range(n):  # R. W. Floyd, "Shortest path", Communications of the ACM 5(6), 1962
+        latency = np.minimum(latency, latency[:, via, None] + latency[None, via])
+        pace = np.minimum(pace, np.maximum(pace[:, via, None], pace[None, via]))
+    return latency, pace
+
+
+def _whole(p: Problem) -> bool:
+    """Whether every time in the problem is a whole number, so that every makespan is one."""
+    finite = p.cost[np.isfinite(p.cost)]
+    sizes = np.array([s for s in p.size if s] or [0.0])
+    times = [finite, np.array([d.reconfigure for d in p.machine.devices])]
+    if sizes.any():
+        times += [np.array([x.latency for x in p.machine.links] or [0.0])]
+        times += [sizes / x.bandwidth for x in p.machine.links]
+    quiet = p.machine.contention != "share" and all(d.heat is None for d in p.machine.devices)
+    return quiet and all((np.mod(t, 1) == 0).all() for t in times)

@@ -28,7 +28,8 @@ class Problem:
     cost : array (tasks, devices)
         Modelled seconds; inf where a task cannot run.
     before, after : list of list of (task, bytes)
-        Bytes that pass between two tasks, all data together.
+        Bytes that pass between two tasks.  Several data of one producer count as the largest when
+        transfers do not slow each other, and together otherwise.
     reads, writes : list of tuple of int
         Numbers of data, by task.
     size : list of float
@@ -69,13 +70,15 @@ class Problem:
         reads: list[list[int]] = [[] for _ in self.names]
         writes: list[list[int]] = [[] for _ in self.names]
         before: list[dict[int, float]] = [{} for _ in self.names]
+        together = max if self.machine.contention == "none" else sum
         for x, maker in enumerate(self.by):
             if maker >= 0:
                 writes[maker].append(x)
             for reader in self.to[x]:
                 reads[reader].append(x)
                 if maker >= 0:
-                    before[reader][maker] = before[reader].get(maker, 0.0) + self.size[x]
+                    sizes = (before[reader].get(maker, 0.0), self.size[x])
+                    before[reader][maker] = together(sizes)
         self.reads = [tuple(r) for r in reads]
         self.writes = [tuple(w) for w in writes]
         self.before = [list(b.items()) for b in before]

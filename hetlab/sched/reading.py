@@ -61,7 +61,9 @@ _KINDS = "A graph is an STG file, a WfCommons record, or JSON with devices, task
 
 
 def from_stg(text: str, *, name: str = "stg") -> TaskGraph:
-    """A graph of the Standard Task Graph Set (T. Tobita, H. Kasahara, Journal of Scheduling 5(5), 2002).
+    """A graph of the Standard Task Graph Set.
+
+    T. Tobita, H. Kasahara, Journal of Scheduling 5(5), 2002.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import ClassVar
 
 from hetlab.sched.board import DONE, FAILED, QUEUED, RUNNING, SKIPPED, WAITING, Board
 from hetlab.sched.faults import PolicyError, Stalled, listing
@@ -20,7 +21,6 @@ from hetlab.sched.messages import (
     Finished,
     Lost,
     Moved,
-    Run,
     Sensed,
     Start,
     Wait,
@@ -192,6 +192,7 @@ class Scheduler:
                     self._find_device(t, event.reason)
         for t in self._only_on(d):
             self._find_device(t, event.reason)
+        self._unqueue_stranded()
         return True
 
     def _sensed(self, event: Sensed) -> bool:
@@ -208,7 +209,7 @@ class Scheduler:
         self._wakes -= 1
         return True
 
-    _HANDLERS = {
+    _HANDLERS: ClassVar[dict] = {
         Finished: _finished,
         Failed: _failed,
         Moved: _moved,
@@ -246,6 +247,8 @@ class Scheduler:
             raise PolicyError(what, where=where, do="Place each task once, before it starts.")
         if b.status[t] == QUEUED:
             self._stores.cancel_task(t, b.place[t])
+        if decision.front and b.queue[d]:
+            self._stores.cancel_task(next(iter(b.queue[d])), d)  # it is no longer the next
         self._both("queued", t, d, decision.front)
         self._stores.fetch_early(t, d)
 
@@ -312,6 +315,15 @@ class Scheduler:
         for maker in sorted(again):
             self._both("reopened", maker)
             self._find_device(maker, "its outputs were lost")
+
+    def _unqueue_stranded(self) -> None:
+        """Queued tasks that wait for a task in no queue would block what has to run first."""
+        b, p = self._board, self._p
+        for t in range(len(p.names)):
+            waits = [p.by[x] for x in p.reads[t] if not b.copies[x]] if b.missing[t] else ()
+            if b.status[t] == QUEUED and any(b.status[w] < QUEUED for w in waits):
+                self._stores.cancel_task(t, b.place[t])
+                self._both("unqueued", t)
 
     def _find_device(self, t: int, reason: str) -> None:
         b = self._board

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hetlab.units import quantity
 
-__all__ = ["Span", "Timeline", "Transfer"]
+__all__ = ["Span", "Timeline", "Transfer", "in_order"]
 
 Name = Hashable
 # Work that counted; the other kinds of spans are "setup", "cancelled", "lost" and "failed".
@@ -83,6 +83,8 @@ class Timeline:
         The most bytes that each memory held.
     times : tuple of float
         Makespans of repeated runs, when the run was repeated.
+    known : Bound or None
+        A bound that someone proved, such as `hetlab.sched.optimum` does.
     """
 
     graph: object
@@ -96,6 +98,7 @@ class Timeline:
     degrees: Mapping = field(default_factory=dict)
     peak_memory: Mapping = field(default_factory=dict)
     times: tuple[float, ...] = ()
+    known: object = None
 
     @functools.cached_property
     def makespan(self) -> float:
@@ -106,6 +109,10 @@ class Timeline:
     def runs(self) -> dict[Name, Span]:
         """The span of each task that was done."""
         return {s.task: s for s in self.spans if s.kind == RUN}
+
+    def against(self, known) -> Timeline:
+        """The same timeline, its ratio taken to a bound or an optimum that is known."""
+        return replace(self, known=getattr(known, "bound", known))
 
     @property
     def complete(self) -> bool:
@@ -122,7 +129,8 @@ class Timeline:
         """The best lower bound known: `hetlab.sched.bounds.Bound`, and its name."""
         from hetlab.sched.bounds import bound
 
-        return bound(self.graph, self.machine)
+        found = bound(self.graph, self.machine)
+        return self.known if self.known and self.known.value >= found.value else found
 
     @property
     def ratio(self) -> float:
@@ -213,7 +221,19 @@ class Timeline:
         text = f"makespan {self.amount(self.makespan)} ({self.label})"
         if not self.complete:
             return f"{text}, {len(self.graph) - len(self.runs)} of {len(self.graph)} tasks not done"
-        return f"{text}, {self.ratio:.3g} x the bound {self.amount(self.bound.value)} ({self.bound.name})"
+        bound = f"{self.amount(self.bound.value)} ({self.bound.name})"
+        return f"{text}, {self.ratio:.3g} x the bound {bound}"
+
+
+def in_order(spans, devices) -> tuple[Span, ...]:
+    """Spans by device and time; what ran again later, because its outputs were lost, is "lost"."""
+    last: dict[Name, float] = {}
+    for span in spans:
+        if span.kind == RUN:
+            last[span.task] = max(last.get(span.task, 0.0), span.end)
+    row = {name: i for i, name in enumerate(devices)}
+    kept = [replace(s, kind="lost") if s.kind == RUN and s.end < last[s.task] else s for s in spans]
+    return tuple(sorted(kept, key=lambda s: (row[s.device], s.start, s.end)))
 
 
 def _start(span: Span) -> float:

@@ -153,7 +153,7 @@ class View:
         return start + self._setup(t, d) + self._board.cost[t][d] / self._board.pace[d]
 
     def best(self, task: Name) -> str:
-        """The device on which a task would end first; at a tie the one that the machine lists first.
+        """The device on which a task would end first; at a tie the first of the machine.
 
         Raises
         ------

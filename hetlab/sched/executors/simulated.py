@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from hetlab.sched.messages import (
     Woke,
 )
 from hetlab.sched.scheduler import Scheduler
-from hetlab.sched.timeline import Span, Timeline, Transfer
+from hetlab.sched.timeline import Span, Timeline, Transfer, in_order
 
 __all__ = ["Simulation", "simulate"]
 
@@ -245,7 +246,7 @@ class Simulation:
     def _wake(self, each: Wake) -> None:
         self._push(each.at, ("wake",))
 
-    _ACTIONS = {
+    _ACTIONS: ClassVar[dict] = {
         Start: _start,
         Move: _move,
         Drop: _drop,
@@ -374,7 +375,6 @@ class Simulation:
         heapq.heappush(self._heap, (at, self._number, what))
 
     def _timeline(self) -> Timeline:
-        order = {name: i for i, name in enumerate(self._p.devices)}
         for d in range(len(self._p.devices)):
             if self._p.devices[d] not in self._dead:
                 self._advance(d)
@@ -382,7 +382,7 @@ class Simulation:
             graph=self._graph,
             machine=self._machine,
             policy=self._scheduler.policy_name,
-            spans=tuple(sorted(self._spans, key=lambda s: (order[s.device], s.start, s.end))),
+            spans=in_order(self._spans, self._p.devices),
             transfers=tuple(self._transfers),
             failures=dict(self._scheduler.failures),
             lost=dict(self._dead),

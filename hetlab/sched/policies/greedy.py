@@ -129,8 +129,8 @@ class Locality:
     name = "locality"
 
     def decide(self, view) -> list:
-        """Place everything that is ready on devices that are idle or about to be."""
-        placed, load = [], {d: 0.0 for d in view.devices}
+        """Place everything that is ready."""
+        placed, load = [], dict.fromkeys(view.devices, 0.0)
         for task in view.ready:
             able = [d for d in view.devices if view.can_run(task, d)]
             device = min(

@@ -50,7 +50,7 @@ def cpop(graph, machine=None) -> Plan:
     path = _critical(p, priority)
     totals = p.cost[sorted(path)].sum(axis=0)
     slots = Slots(p)
-    # One device for the path; without one that can run all of it, each task goes where it ends first.
+    # One device for the path, if one can run all of it.
     own = first_least(totals) if np.isfinite(totals).any() else -1
     missing = [len(b) for b in p.before]
     position = {t: i for i, t in enumerate(by_rank(priority))}
