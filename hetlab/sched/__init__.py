@@ -11,10 +11,11 @@ import importlib
 _OWNERS = {
     "POLICIES": "policies",
     "Backup": "messages",
-    "Bound": "bounds",
+    "Bound": "lower_bounds",
     "Device": "machine",
     "GraphError": "faults",
     "Heat": "heat",
+    "Here": "executors.here",
     "Incident": "executors.scenario",
     "Link": "machine",
     "Machine": "machine",
@@ -31,7 +32,7 @@ _OWNERS = {
     "Timeline": "timeline",
     "Unplaceable": "faults",
     "Wait": "messages",
-    "bounds": "bounds",
+    "bounds": "lower_bounds",
     "calibrated": "calibrate",
     "cpop": "policies.planners",
     "examples": "examples",
@@ -43,8 +44,10 @@ _OWNERS = {
     "optimum": "exact",
     "peft": "policies.planners",
     "preset": "presets",
-    "problem": "problem",
+    "problem": "indexed",
     "read_graph": "reading",
+    "run_here": "executors.here",
+    "run_on_dask": "executors.dask_cluster",
     "simulate": "executors.simulated",
 }
 

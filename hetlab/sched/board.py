@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from hetlab.sched.problem import Problem
+from hetlab.sched.indexed import Problem
 
 __all__ = ["DONE", "FAILED", "QUEUED", "READY", "RUNNING", "SKIPPED", "STATES", "WAITING", "Board"]
 

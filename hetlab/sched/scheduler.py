@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import ClassVar
 
+from hetlab.errors import one_line
 from hetlab.sched.board import DONE, FAILED, QUEUED, RUNNING, SKIPPED, WAITING, Board
 from hetlab.sched.faults import PolicyError, Stalled, listing
 from hetlab.sched.guard import Asker
@@ -27,7 +28,7 @@ from hetlab.sched.messages import (
     Wake,
     Woke,
 )
-from hetlab.sched.problem import problem
+from hetlab.sched.indexed import problem
 from hetlab.sched.stores import Stores
 from hetlab.sched.view import View
 
@@ -62,7 +63,7 @@ class Scheduler:
         self._p = p = problem(graph, machine)
         self._view = View(p)
         self._board = Board(p)
-        self._boards = (self._board, self._view._board)
+        self._shown = self._view._board
         self._asker = Asker(policy, self._view, patience)
         self._stores = Stores(p, self._board, self._both)
         self._tries, self._tried = tries, [0] * len(p.names)
@@ -346,8 +347,14 @@ class Scheduler:
                 self._stores.free(x)
 
     def _both(self, step: str, *arguments) -> None:
-        for board in self._boards:
-            getattr(board, step)(*arguments)
+        getattr(self._board, step)(*arguments)
+        try:
+            getattr(self._shown, step)(*arguments)
+        except Exception as error:
+            what = (
+                f"the policy changed what it is shown, which cannot be kept up: {one_line(error)}"
+            )
+            raise PolicyError(what, where=f"policy {self._asker.name}") from None
 
     def _busy(self) -> bool:
         b = self._board

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from hetlab.sched.board import DONE, QUEUED, Board
 from hetlab.sched.messages import CancelMove, Drop, Move
-from hetlab.sched.problem import Problem
+from hetlab.sched.indexed import Problem
 from hetlab.units import quantity
 
 __all__ = ["Stores"]

@@ -126,8 +126,8 @@ class Timeline:
 
     @functools.cached_property
     def bound(self):
-        """The best lower bound known: `hetlab.sched.bounds.Bound`, and its name."""
-        from hetlab.sched.bounds import bound
+        """The best lower bound known: `hetlab.sched.lower_bounds.Bound`, and its name."""
+        from hetlab.sched.lower_bounds import bound
 
         found = bound(self.graph, self.machine)
         return self.known if self.known and self.known.value >= found.value else found

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from hetlab.errors import UnknownName
 from hetlab.sched.board import DONE, QUEUED, RUNNING, STATES, Board
-from hetlab.sched.problem import Problem
+from hetlab.sched.indexed import Problem
 
 __all__ = ["View"]
 

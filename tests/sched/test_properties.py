@@ -79,11 +79,15 @@ def test_lost_devices_lose_no_task_that_another_device_can_run(graph, machine, p
     if not timeline.complete:
         assert timeline.failures
         dead = set(timeline.lost)
-        assert all(any(d in why for d in dead) or "outputs" in why for why in timeline.failures.values())
+        assert all(
+            any(d in why for d in dead) or "outputs" in why for why in timeline.failures.values()
+        )
     able = [
         task
         for task in graph.tasks.values()
-        if any(machine.seconds(task, d) < float("inf") for d in timeline.rows if d not in timeline.lost)
+        if any(
+            machine.seconds(task, d) < float("inf") for d in timeline.rows if d not in timeline.lost
+        )
     ]
     if len(able) == len(graph):
         assert timeline.complete

@@ -13,7 +13,7 @@ import numpy as np
 from hetlab.sched.policies.ranks import by_rank, downward, optimistic, upward
 from hetlab.sched.policies.slots import Slots, first_least
 from hetlab.sched.policy import Plan
-from hetlab.sched.problem import Problem, problem
+from hetlab.sched.indexed import Problem, problem
 
 __all__ = ["cpop", "heft", "lookahead", "peft"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetlab.sched.problem import Problem
+from hetlab.sched.indexed import Problem
 
 __all__ = ["by_rank", "downward", "optimistic", "upward"]
 

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, insort
 
 from hetlab.sched.policy import Plan
-from hetlab.sched.problem import Problem
+from hetlab.sched.indexed import Problem
 
 __all__ = ["Slots", "first_least"]
 

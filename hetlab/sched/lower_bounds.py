@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hetlab.sched.problem import Problem, problem
+from hetlab.sched.indexed import Problem, problem
 
 __all__ = ["Bound", "area", "bound", "bounds", "critical_path", "transfers"]
 
