@@ -35,6 +35,7 @@ _OWNERS: dict[str, str] = {
     "sanitize": "hetlab.vgpu.profile",
     "show_distribution": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
+    "show_schedule": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
     "show_time": "hetlab.widgets",
     "this_cpu": "hetlab.devices",

@@ -37,6 +37,7 @@ MADE_OF = {
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_distribution.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
+    "widgets/live_schedule.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
     "widgets/live_time.py": {"anywidget", "traitlets"},
     "widgets/live_wreck.py": {"anywidget", "traitlets"},

@@ -1,9 +1,9 @@
 """A machine as it was measured: speeds, starts and links from samples, outliers or not.
 
-A device's time is ``start + work / speed``, a link's ``latency + bytes / bandwidth``.  Both are fitted
-with the median of the slopes of all pairs of samples (P. K. Sen, "Estimates of the regression
-coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968), which
-stays right while fewer than 29 % of the samples are wild.
+A device's time is ``start + work / speed``, a link's ``latency + bytes / bandwidth``.  Both are
+fitted with the median of the slopes of all pairs of samples (P. K. Sen, "Estimates of the
+regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63,
+1968), which stays right while fewer than 29 % of the samples are wild.
 """
 
 from __future__ import annotations

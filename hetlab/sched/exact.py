@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetlab.errors import InvalidValue, optional
+from hetlab.sched.indexed import Problem, problem
 from hetlab.sched.lower_bounds import Bound, bounds
 from hetlab.sched.policies.planners import heft
 from hetlab.sched.policy import Plan
-from hetlab.sched.indexed import Problem, problem
 
 __all__ = ["Optimum", "optimum"]
 

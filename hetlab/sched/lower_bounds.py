@@ -5,9 +5,8 @@ A makespan says little alone; its ratio to the best bound says how much could be
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,8 +68,8 @@ def area(graph, machine=None) -> Bound:
 def transfers(graph, machine=None) -> Bound:
     """The longest chain with the transfers that no placement avoids.
 
-    The earliest end of each task on each device: every predecessor is placed as it suits this task best, so
-    what two tasks want of one predecessor may differ; hence a bound, and no schedule.
+    The earliest end of each task on each device, when every predecessor is placed as it suits this
+    task best.  What two tasks want of one predecessor may differ: hence a bound, and no schedule.
     """
     p = problem(graph, machine)
     latency, pace = _least_transfer(p)

@@ -161,6 +161,13 @@ def timeline_to_dict(timeline) -> dict:
             {**asdict(span), "task": text.get(span.task, str(span.task))} for span in timeline.spans
         ],
         "transfers": [{**asdict(move), "data": str(move.data)} for move in timeline.transfers],
+        "gaps": [asdict(gap) for gap in timeline.idle()],
+        "critical": [
+            {**asdict(step), "task": text.get(step.task, str(step.task))}
+            for step in timeline.critical_path()
+        ],
+        "headline": timeline.headline,
+        "kinds": {text[name]: task.kind for name, task in timeline.graph.tasks.items()},
         "utilisation": timeline.utilisation,
         "energy": timeline.energy,
         "degrees": {name: [list(p) for p in ps] for name, ps in timeline.degrees.items()},

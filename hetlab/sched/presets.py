@@ -29,13 +29,13 @@ ASSUMED = {
     "start": "5 µs to start a kernel on a GPU, NPU or FPGA, 1 µs on a CPU core: usual magnitudes",
     "reconfigure": "0.2 s to load another function into an FPGA: full images take 0.1 to some s",
     "idle": "a tenth of the design power when idle; a core's share of its chip's design power",
-    "heat": "at design power 10 K above the limit in the end, 20 s time constant, half speed when hot",
+    "heat": "at design power 10 K above its limit in the end, 20 s time constant, half speed there",
     "fpga": "64 bytes a cycle at 300 MHz through one pipeline; 2 operations a DSP slice and cycle",
     "link": "a PCIe link of 16 lanes: 16 GB/s (Gen 3) or 32 GB/s (Gen 4) one way, 5 µs",
     "dpu": "its cores at 2.5 GHz with 8 operations a cycle; its network port forwards by itself",
     "npu": "it works in main memory; 5 W",
-    "gpu": "64-bit peak, where none is printed, a 64th of the 32-bit one; a quarter of the memory's "
-    "bandwidth for bit logic",
+    "gpu": "a 64-bit peak that is not printed is a 64th of the 32-bit one; bit logic at a quarter "
+    "of the memory's bandwidth",
 }
 
 
@@ -140,7 +140,7 @@ def _npu(own: str, model: str, heat: bool) -> Device:
     )  # fmt: skip
 
 
-# name -> (what it is, the CPU's chip, the others: own name, maker, chip, bytes a second of its link)
+# name -> (what it is, the CPU's chip, the others: own name, maker, chip, B/s of its link)
 PRESETS: dict[str, tuple] = {
     "workstation": (
         "CPU cores and one GPU",

@@ -15,6 +15,7 @@ from hetlab.errors import one_line
 from hetlab.sched.board import DONE, FAILED, QUEUED, RUNNING, SKIPPED, WAITING, Board
 from hetlab.sched.faults import PolicyError, Stalled, listing
 from hetlab.sched.guard import Asker
+from hetlab.sched.indexed import problem
 from hetlab.sched.messages import (
     Backup,
     Cancel,
@@ -28,7 +29,6 @@ from hetlab.sched.messages import (
     Wake,
     Woke,
 )
-from hetlab.sched.indexed import problem
 from hetlab.sched.stores import Stores
 from hetlab.sched.view import View
 

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from hetlab.sched.board import DONE, QUEUED, Board
-from hetlab.sched.messages import CancelMove, Drop, Move
 from hetlab.sched.indexed import Problem
+from hetlab.sched.messages import CancelMove, Drop, Move
 from hetlab.units import quantity
 
 __all__ = ["Stores"]

@@ -222,7 +222,8 @@ class Timeline:
         if not self.complete:
             return f"{text}, {len(self.graph) - len(self.runs)} of {len(self.graph)} tasks not done"
         bound = f"{self.amount(self.bound.value)} ({self.bound.name})"
-        return f"{text}, {self.ratio:.3g} x the bound {bound}"
+        what = "the bound" if self.label == "modelled" else "the modelled bound"
+        return f"{text}, {self.ratio:.3g} x {what} {bound}"
 
 
 def in_order(spans, devices) -> tuple[Span, ...]:

@@ -31,6 +31,7 @@ def register(ipython) -> None:
         ("hetlab.devices.device", "DeviceList", devices_html),
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.role_table", "RoleTable", roles_html),
+        ("hetlab.sched.timeline", "Timeline", timeline_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -54,6 +55,13 @@ def roles_html(table) -> str:
     from hetlab.widgets.figures_machine import roles_html as draw
 
     return draw(table)
+
+
+def timeline_html(timeline) -> str:
+    """A Timeline: a bar a device, and what it says."""
+    from hetlab.widgets.gantt import gantt_html, gantt_of
+
+    return gantt_html(gantt_of(timeline))
 
 
 def measurement_html(m) -> str:

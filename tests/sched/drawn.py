@@ -1,6 +1,7 @@
 """Random graphs and machines for hypothesis, and what must hold of every timeline."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def assert_sound(timeline, quiet=True):
     graph, machine = timeline.graph, timeline.machine
     near = 1e-9 * max(1.0, timeline.makespan)
     for spans in timeline.rows.values():
-        for one, next_one in zip(spans, spans[1:]):
+        for one, next_one in pairwise(spans):
             assert one.end <= next_one.start + near
     memory = {d.name: d.memory for d in machine.devices}
     copies = defaultdict(list)  # (data, memory): from when

@@ -18,8 +18,8 @@ def kernel_of(kernels: Mapping, task) -> Callable | None:
     ----------
     kernels : mapping
         From a task's name or its kind to a function ``kernel(*inputs) -> output``.  Inputs come in
-        the order of ``graph.reads(task)``; a tuple gives one output for each of ``graph.writes(task)``,
-        anything else is the output of all of them.
+        the order of ``graph.reads(task)``; a tuple gives one output for each of
+        ``graph.writes(task)``, anything else is the output of all of them.
     task : Task
     """
     found = kernels.get(task.name, kernels.get(task.kind) if task.kind else None)

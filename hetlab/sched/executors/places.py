@@ -1,4 +1,4 @@
-"""Where kernels really run: threads beside the home memory, and processes with a memory of their own."""
+"""Where kernels really run: threads beside the home memory, processes with their own."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from hetlab.sched.indexed import Problem, problem
 from hetlab.sched.messages import Run
 from hetlab.sched.policies.planners import heft
 from hetlab.sched.policies.ranks import by_rank, upward
 from hetlab.sched.policies.slots import Slots, first_least
 from hetlab.sched.policy import Plan
-from hetlab.sched.indexed import Problem, problem
 
 __all__ = ["EnergyAware", "frugal"]
 

@@ -10,10 +10,10 @@ import heapq
 
 import numpy as np
 
+from hetlab.sched.indexed import Problem, problem
 from hetlab.sched.policies.ranks import by_rank, downward, optimistic, upward
 from hetlab.sched.policies.slots import Slots, first_least
 from hetlab.sched.policy import Plan
-from hetlab.sched.indexed import Problem, problem
 
 __all__ = ["cpop", "heft", "lookahead", "peft"]
 

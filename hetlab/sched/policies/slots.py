@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 
-from hetlab.sched.policy import Plan
 from hetlab.sched.indexed import Problem
+from hetlab.sched.policy import Plan
 
 __all__ = ["Slots", "first_least"]
 
