@@ -51,7 +51,10 @@ class Step:
     start, end : float
         Of the task.
     waited : float
-        From the end of what it waited for to its start: a transfer, or nothing.
+        From the end of what it waited for to its start.
+    moving : float
+        The part of it in which the data were on their way; in the rest a link was busy, or the
+        task was not placed yet.
     cause : str
         "start of the run", "device": the one before it on its device; "data": a predecessor.
     """
@@ -61,6 +64,7 @@ class Step:
     start: float
     end: float
     waited: float
+    moving: float
     cause: str
 
 
@@ -83,10 +87,14 @@ def critical(timeline: Timeline) -> tuple[Step, ...]:
         elif arrived is not None:
             cause, then = "data", arrived
         else:
-            chain.append(Step(span.task, span.device, begin, span.end, begin, "start of the run"))
+            step = (span.task, span.device, begin, span.end, begin, 0.0, "start of the run")
+            chain.append(Step(*step))
             break
-        waited = max(0.0, begin - then.end)
-        chain.append(Step(span.task, span.device, begin, span.end, waited, cause))
+        waited, moving = max(0.0, begin - then.end), 0.0
+        if cause == "data":
+            start, end = _moves(timeline).get((then.task, span.task), (0.0, 0.0))
+            moving = min(waited, end - start)
+        chain.append(Step(span.task, span.device, begin, span.end, waited, moving, cause))
         span = then
         if span.kind != RUN:
             break
@@ -164,11 +172,11 @@ def _previous(timeline: Timeline) -> dict[Name, tuple[Span | None, float]]:
 
 def _arrival(timeline: Timeline, source: Span, target: Span) -> float:
     """When what a task made was where another one ran."""
-    return max(source.end, _moves(timeline).get((source.task, target.task), 0.0))
+    return max(source.end, _moves(timeline).get((source.task, target.task), (0.0, 0.0))[1])
 
 
-def _moves(timeline: Timeline) -> dict[tuple[Name, Name], float]:
-    """By producer and reader: the end of the last transfer that brought the reader its data."""
+def _moves(timeline: Timeline) -> dict[tuple[Name, Name], tuple[float, float]]:
+    """By producer and reader: start and end of the last transfer that brought the reader its data."""
     known = timeline.__dict__.get("_moves")
     if known is None:
         memory = {d.name: d.memory for d in timeline.machine.devices}
@@ -179,11 +187,12 @@ def _moves(timeline: Timeline) -> dict[tuple[Name, Name], float]:
             for reader in data.to:
                 if where.get(reader) == move.target and move.end <= timeline.runs[reader].start:
                     key = (data.by, reader)
-                    known[key] = max(known.get(key, 0.0), move.end)
+                    if move.end > known.get(key, (0.0, -1.0))[1]:
+                        known[key] = (move.start, move.end)
         timeline.__dict__["_moves"] = known
     return known
 
 
 def _first(timeline: Timeline, span: Span) -> float:
     """When the first data of a task had come from the home memory."""
-    return _moves(timeline).get((None, span.task), 0.0)
+    return _moves(timeline).get((None, span.task), (0.0, 0.0))[1]

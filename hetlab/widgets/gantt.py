@@ -217,12 +217,14 @@ def _critical(record: dict, show) -> str:
     steps = record["critical"]
     if not steps:
         return "No task was done."
-    waited = sum(step["waited"] for step in steps)
+    moving = sum(step["moving"] for step in steps)
+    waited = sum(step["waited"] for step in steps) - moving
+    work = sum(step["end"] - step["start"] for step in steps)
     names = [step["task"] for step in steps]
     shown = names if len(names) <= 9 else [*names[:4], "...", *names[-4:]]
     text = f"Critical path: {', '.join(shown)}"
     text += f"; {len(names)} tasks" if len(names) > 9 else ""
-    return f"{text}; of {show(record['makespan'])} it waits {show(waited)}, most for transfers."
+    return f"{text}. {show(work)} are work, {show(moving)} transfers, {show(waited)} other waits."
 
 
 def _fewer(rows: dict[str, list[Bar]]) -> tuple[dict[str, tuple[Bar, ...]], int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hetlab.sched.indexed import Problem, problem
+import math
+
 from hetlab.sched.messages import Run
 from hetlab.sched.policies.planners import heft
 from hetlab.sched.policies.ranks import by_rank, upward
@@ -33,7 +35,9 @@ def frugal(graph, machine=None, deadline: float | None = None) -> Plan:
     index = p.device_index
     where = [index[base.times[name][0]] for name in p.names]
     extra = [d.busy_watts - d.idle_watts for d in p.machine.devices]
-    joules = [[w * c for w, c in zip(extra, row)] for row in p.cost.tolist()]
+    joules = [
+        [w * c if math.isfinite(c) else c for w, c in zip(extra, row)] for row in p.cost.tolist()
+    ]
     thrifty = [first_least(row) for row in joules]
     saving = {t: joules[t][where[t]] - joules[t][thrifty[t]] for t in order}
     todo = [t for t in sorted(order, key=lambda t: -saving[t]) if saving[t] > 0]

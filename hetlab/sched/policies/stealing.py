@@ -20,6 +20,8 @@ class WorkStealing:
 
     def decide(self, view) -> list:
         """Place what is ready, then let idle devices steal."""
+        if not view.ready and not view.idle:
+            return []
         queues = {d: list(view.queue(d)) for d in view.devices}
         free = {d: view.available(d) for d in view.devices}
         placed: dict = {}
