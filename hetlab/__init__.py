@@ -44,6 +44,7 @@ _OWNERS: dict[str, str] = {
     "show_lockstep": "hetlab.widgets",
     "show_occupancy": "hetlab.widgets",
     "show_roofline": "hetlab.widgets",
+    "show_schedule": "hetlab.widgets",
     "show_sizes": "hetlab.widgets",
     "show_steps": "hetlab.widgets",
     "show_streams": "hetlab.widgets",

@@ -21,6 +21,7 @@ _LAZY = {
     "lab": "hetlab.tracks.commands",
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",
+    "schedule": "hetlab.sched.commands",
     "track": "hetlab.tracks.commands",
     "update": "hetlab.tracks.commands",
 }

@@ -41,6 +41,7 @@ MADE_OF = {
     "widgets/live_lockstep.py": {"anywidget", "traitlets"},
     "widgets/live_occupancy.py": {"anywidget", "traitlets"},
     "widgets/live_roofline.py": {"anywidget", "traitlets"},
+    "widgets/live_schedule.py": {"anywidget", "traitlets"},
     "widgets/live_sizes.py": {"anywidget", "traitlets"},
     "widgets/live_steps.py": {"anywidget", "traitlets"},
     "widgets/live_streams.py": {"anywidget", "traitlets"},

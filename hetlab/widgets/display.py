@@ -33,6 +33,7 @@ def register(ipython) -> None:
         ("hetlab.models.role_table", "RoleTable", roles_html),
         ("hetlab.vgpu.frontends.tvm_sources", "Sources", sources_html),
         ("hetlab.models.streams", "StreamTimeline", streams_html),
+        ("hetlab.sched.timeline", "Timeline", timeline_html),
     ]:
         formatter.for_type_by_name(module, name, draw)
 
@@ -82,6 +83,11 @@ def sources_html(sources) -> str:
         )
     parts.append(_warnings(sources.notes))
     return f"<div>{''.join(parts)}</div>"
+def timeline_html(timeline) -> str:
+    """A Timeline: a bar a device, and what it says."""
+    from hetlab.widgets.gantt import gantt_html, gantt_of
+
+    return gantt_html(gantt_of(timeline))
 
 
 def measurement_html(m) -> str:

@@ -1,0 +1,67 @@
+"""Task graphs, machines, policies, and the scheduler between them (see docs/scheduler.md).
+
+A policy decides; an executor acts: in virtual time, on this machine, or on a Dask cluster.
+Names load on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_OWNERS = {
+    "POLICIES": "policies",
+    "Backup": "messages",
+    "Bound": "lower_bounds",
+    "Device": "machine",
+    "GraphError": "faults",
+    "Heat": "heat",
+    "Here": "executors.here",
+    "Incident": "executors.scenario",
+    "Link": "machine",
+    "Machine": "machine",
+    "Plan": "policy",
+    "Planned": "policy",
+    "Policy": "policy",
+    "PolicyError": "faults",
+    "Run": "messages",
+    "Scenario": "executors.scenario",
+    "Scheduler": "scheduler",
+    "Stalled": "faults",
+    "Task": "graph",
+    "TaskGraph": "graph",
+    "Timeline": "timeline",
+    "Unplaceable": "faults",
+    "Wait": "messages",
+    "bounds": "lower_bounds",
+    "calibrated": "calibrate",
+    "cpop": "policies.planners",
+    "examples": "examples",
+    "frugal": "policies.energy",
+    "from_networkx": "reading",
+    "heft": "policies.planners",
+    "lookahead": "policies.planners",
+    "named": "policies",
+    "optimum": "exact",
+    "peft": "policies.planners",
+    "preset": "presets",
+    "problem": "indexed",
+    "read_graph": "reading",
+    "run_here": "executors.here",
+    "run_on_dask": "executors.dask_cluster",
+    "simulate": "executors.simulated",
+}
+
+__all__ = sorted(_OWNERS)
+
+
+def __getattr__(name: str):
+    if name not in _OWNERS:
+        raise AttributeError(f"module 'hetlab.sched' has no attribute {name!r}")
+    module = importlib.import_module(f"hetlab.sched.{_OWNERS[name]}")
+    value = module if name == "examples" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OWNERS})

@@ -1,0 +1,66 @@
+"""The live picture of a schedule (needs anywidget)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from hetlab.widgets.gantt import WHY, Gantt
+
+__all__ = ["ScheduleWidget"]
+
+
+class ScheduleWidget(anywidget.AnyWidget):
+    """A schedule that zooms, plays, and says why a device was idle.
+
+    Attributes
+    ----------
+    now : float
+        The time under the cursor; follows it and moves it.
+    """
+
+    _esm = Path(__file__).with_name("schedule.js")
+    schedule = traitlets.Dict().tag(sync=True)
+    now = traitlets.Float(0.0).tag(sync=True)
+
+    def __init__(self, gantt: Gantt) -> None:
+        self.text = repr(gantt)
+        rows = [
+            {
+                "name": name,
+                "device": name in gantt.devices,
+                "bars": [asdict(bar) for bar in bars],
+                "gaps": [
+                    {"start": g["start"], "end": g["end"], "why": g["why"], "says": g["says"]}
+                    for g in gantt.gaps
+                    if g["device"] == name
+                ],
+            }
+            for name, bars in gantt.rows.items()
+        ]
+        data = {
+            "title": gantt.title,
+            "headline": gantt.headline,
+            "unit": gantt.unit,
+            "length": gantt.length,
+            "rows": rows,
+            "facts": list(gantt.facts),
+            "why": WHY,
+            "degrees": {name: [list(p) for p in points] for name, points in gantt.degrees.items()},
+            "critical": gantt.critical,
+            "left_out": gantt.left_out,
+            "text": self.text,
+        }
+        super().__init__(schedule=data, now=0.0)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **options):
+        """The live view, and the text for everything that has no JavaScript."""
+        bundle = super()._repr_mimebundle_(**options)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/plain": self.text}, metadata
