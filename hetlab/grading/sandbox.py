@@ -2,7 +2,7 @@
 
 The parent talks to it over one socket (``wire.py``) and believes nothing that it says
 about time, about expected values or about itself.  What each tier promises stands in
-``docs/sandbox.md``.
+``docs/pages/sandbox.md``.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _arrival(timeline: Timeline, source: Span, target: Span) -> float:
 
 
 def _moves(timeline: Timeline) -> dict[tuple[Name, Name], tuple[float, float]]:
-    """By producer and reader: start and end of the last transfer that brought the reader its data."""
+    """By producer and reader: start and end of the last transfer that brought its data."""
     known = timeline.__dict__.get("_moves")
     if known is None:
         memory = {d.name: d.memory for d in timeline.machine.devices}

@@ -83,6 +83,8 @@ def sources_html(sources) -> str:
         )
     parts.append(_warnings(sources.notes))
     return f"<div>{''.join(parts)}</div>"
+
+
 def timeline_html(timeline) -> str:
     """A Timeline: a bar a device, and what it says."""
     from hetlab.widgets.gantt import gantt_html, gantt_of

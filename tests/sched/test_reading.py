@@ -11,7 +11,7 @@ from hetlab.sched import GraphError, Machine, TaskGraph, from_networkx, heft, re
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(
-    not SHARED.exists(), reason="the Standard Task Graphs and WfCommons records are not part of this"
+    not SHARED.exists(), reason="the Standard Task Graphs and WfCommons records lie elsewhere"
 )
 STG = sorted(SHARED.glob("stg/*.stg"))
 WORKFLOWS = sorted(SHARED.glob("wf/*.json"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hetlab.sched.indexed import Problem, problem
 import math
 
+from hetlab.sched.indexed import Problem, problem
 from hetlab.sched.messages import Run
 from hetlab.sched.policies.planners import heft
 from hetlab.sched.policies.ranks import by_rank, upward
