@@ -18,10 +18,12 @@ __all__ = ["main"]
 _LAZY = {
     "bench": "hetlab.bench.commands",
     "doctor": "hetlab.devices.commands",
+    "grade": "hetlab.batch.commands",
     "lab": "hetlab.tracks.commands",
+    "pack": "hetlab.batch.commands",
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",
-    "track": "hetlab.tracks.commands",
+    "track": "hetlab.batch.commands",
     "update": "hetlab.tracks.commands",
 }
 

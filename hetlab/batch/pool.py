@@ -28,7 +28,7 @@ def patience(job: Job) -> float:
 
     The sandbox keeps its own limits; this is the last resort, and twice as much.
     """
-    return 120 + 2 * float(job.limits.get("notebook_seconds", 600))
+    return 120 + 2 * float(job.limits.get("notebook", 600))
 
 
 class Grader:

@@ -12,7 +12,10 @@ from typing import Any
 from ..errors import HetlabError, UnknownName
 from .ledger import Ledger
 
-__all__ = ["Override", "Row", "grades_csv", "lms_csv", "read_overrides", "rows_of", "table"]
+__all__ = [
+    "Override", "Row", "grades_csv", "lms_csv", "platform_of", "read_overrides", "rows_of", "shown",
+    "table",
+]
 
 #: A spreadsheet takes a cell that begins so for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
@@ -80,7 +83,7 @@ def _row(record: dict, tasks: dict[str, int], overrides: list[Override], late_ke
     late = bool(record.get("late"))
     if late and late_keeps < 100:
         kept = round(total * late_keeps / 100, 2)
-        reasons.append(f"handed in late: {late_keeps:g} % of {_number(total)} points")
+        reasons.append(f"handed in late: {late_keeps:g} % of {shown(total)} points")
         total = kept
     elif late:
         reasons.append("handed in late")
@@ -114,7 +117,7 @@ def grades_csv(rows: list[Row], tasks: dict[str, int]) -> bytes:
     """``grades.csv``: UTF-8 with a mark that spreadsheets need to see Chinese."""
     head = ["student", "points", "max_points", *tasks, "sandbox", "reason"]
     lines = [
-        [r.student, _number(r.points), r.max_points, *(_number(r.tasks[t]) for t in tasks),
+        [r.student, shown(r.points), r.max_points, *(shown(r.tasks[t]) for t in tasks),
          r.sandbox, r.reason]
         for r in rows
     ]  # fmt: skip
@@ -130,21 +133,21 @@ def lms_csv(rows: list[Row], platform: str, title: str) -> bytes:
     if platform == "moodle":
         head = ["Identifier", "Full name", "Grade", "Maximum Grade"]
         lines = [
-            [f"Participant {r.record.get('lms_id', '')}".strip(), r.student, _number(r.points),
+            [f"Participant {r.record.get('lms_id', '')}".strip(), r.student, shown(r.points),
              r.max_points]
             for r in rows
         ]  # fmt: skip
     elif platform == "canvas":
         head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
         lines = [
-            [r.student, r.record.get("lms_id", ""), "", "", "", _number(r.points)] for r in rows
+            [r.student, r.record.get("lms_id", ""), "", "", "", shown(r.points)] for r in rows
         ]
         lines.insert(0, ["    Points Possible", "", "", "", "", rows[0].max_points if rows else 0])
     elif platform == "blackboard":
         head = ["Username", title]
-        lines = [[r.record.get("lms_id") or r.student, _number(r.points)] for r in rows]
+        lines = [[r.record.get("lms_id") or r.student, shown(r.points)] for r in rows]
     else:
-        head, lines = ["student", title], [[r.student, _number(r.points)] for r in rows]
+        head, lines = ["student", title], [[r.student, shown(r.points)] for r in rows]
     return table([head, *lines])
 
 
@@ -171,7 +174,8 @@ def _safe(text: str) -> str:
     return "'" + text if text.lstrip().startswith(_FORMULA) else text
 
 
-def _number(value: float) -> int | float:
+def shown(value: float) -> int | float:
+    """Points as people write them: whole numbers without a point."""
     return int(value) if float(value).is_integer() else round(value, 2)
 
 
