@@ -86,8 +86,6 @@ class Ledger:
                     do="Wait until it has ended, or name another folder: --out FOLDER",
                 ) from cause
             yield
-        with contextlib.suppress(OSError):
-            (self.folder / ".lock").unlink()
 
     def file(self, student: str) -> Path:
         return self.folder / "students" / f"{slug(student)}.json"
