@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -c constraints.txt
 
-.PHONY: lab test bench soak lint clean help
+.PHONY: lab test bench soak lint docs clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make bench   measure this machine and hetlab's own speed"
 	@echo "make soak    run the long tests: fuzzing and floods"
 	@echo "make lint    check the style of the code"
+	@echo "make docs    build the documentation into build/docs"
 	@echo "make clean   remove the environment and caches (never your work/)"
 
 lab: $(VENV)/lab.stamp
@@ -36,6 +37,10 @@ soak: $(VENV)/test.stamp
 lint: $(VENV)/test.stamp
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet hetlab tests solutions/checks
+
+docs: $(VENV)/test.stamp
+	@$(BIN)/mkdocs build --strict --quiet -f docs/mkdocs.yml
+	@echo "Open build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) .hetlab .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,9 +1,12 @@
 """Tasks, checks and verdicts.  This floor knows nothing of notebooks or tracks."""
 
 from .agree import Agreement, Difference, close, exact
-from .criteria import Correct, Faster
+from .criteria import Correct
 from .judge import fits, judge
+from .kernels import Clean, Within
+from .launched import HostKernel, Launched
 from .mutants import mutants
+from .speed import Faster
 from .submission import Outcome, Submission, open_submission
 from .task import Case, Criterion, Task, Trial, Wrong
 from .verdict import Finding, Verdict
@@ -11,16 +14,20 @@ from .verdict import Finding, Verdict
 __all__ = [
     "Agreement",
     "Case",
+    "Clean",
     "Correct",
     "Criterion",
     "Difference",
     "Faster",
     "Finding",
+    "HostKernel",
+    "Launched",
     "Outcome",
     "Submission",
     "Task",
     "Trial",
     "Verdict",
+    "Within",
     "Wrong",
     "close",
     "exact",

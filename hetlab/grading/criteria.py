@@ -1,22 +1,19 @@
-"""The criteria that most tasks are made of: right values, and at least so much faster."""
+"""The criterion that every task begins with: right values."""
 
 from __future__ import annotations
 
 import inspect
-import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any
 
-from ..units import ratio, seconds
 from .agree import Agreement, Difference, close, show
-from .submission import Outcome, open_submission
-from .task import Case, Trial, Wrong
+from .submission import Outcome, Submission
+from .task import Case, Trial
 from .verdict import Finding
 from .worker import _copy
 
-__all__ = ["Answer", "Call", "Correct", "Faster"]
+__all__ = ["Answer", "Call", "Correct", "not_returned"]
 
 
 @dataclass(frozen=True)
@@ -98,17 +95,28 @@ class Correct:
         names = list(inspect.signature(self.spec).parameters)
         return names[position] if position < len(names) else f"input {position}"
 
+    def perform(self, submission: Submission, name: str, case: Case, watched: bool) -> Outcome:
+        """Call or launch what was handed in, as the case says."""
+        if case.grid is None and not watched:
+            return submission.call(name, *case.inputs)
+        return submission.inspect(
+            name, *case.inputs, grid=case.grid, block=case.block, constants=case.constants
+        )
+
+    def given(self, outcome: Outcome) -> Answer:
+        """The answer that an outcome holds."""
+        return Answer(
+            outcome.value, tuple(outcome.inputs[i] for i in self.changes if outcome.inputs)
+        )
+
     def judge(self, trial: Trial) -> Finding:
         name = self.function_name(trial)
         fault: Finding | None = None
         labels, hidden = [], 0
         for case in self.cases(trial.rng()):
             expected = self.answer(self.spec, case)
-            outcome = trial.submission.call(name, *case.inputs)
-            got = Answer(
-                outcome.value, tuple(outcome.inputs[i] for i in self.changes if outcome.inputs)
-            )
-            difference = self.compare(expected, got) if outcome.returned else None
+            outcome = self.perform(trial.submission, name, case, trial.task.watched)
+            difference = self.compare(expected, self.given(outcome)) if outcome.returned else None
             trial.calls.append(Call(self, case, expected, outcome, difference))
             found = self._fault(name, case, outcome, difference)
             fault = fault or found
@@ -125,39 +133,6 @@ class Correct:
         also = f"{'; ' if labels else ''}{hidden} hidden" if hidden else ""
         text = f"{len(labels) + hidden} inputs ({span}{also}), {self.agree.text}"
         return Finding(self.title(), self.points, self.points, True, text, self.kind)
-
-    def recognise(self, trial: Trial, wrong: Iterable[Wrong]) -> Wrong | None:
-        """The misconception whose answers are those of the learner on every case tried."""
-        calls = [c for c in trial.calls if c.criterion is self]
-        if not calls or not any(c.difference for c in calls):
-            return None
-        name = self.function_name(trial)
-        for candidate in wrong:
-            function = candidate.function
-            if isinstance(function, Mapping):
-                function = function.get(name)
-            if (function or candidate.when) and all(
-                self._gives(candidate, function, call) for call in calls
-            ):
-                return candidate
-        return None
-
-    def _gives(self, candidate: Wrong, function: Callable, call: Call) -> bool:
-        got = Answer(call.outcome.value, tuple(call.outcome.inputs[i] for i in self.changes))
-        if candidate.when is not None:
-            if call.difference is None:
-                return True
-            value = got.value if not self.changes else got.after[0]
-            due = call.expected.value if not self.changes else call.expected.after[0]
-            try:
-                return bool(candidate.when(due, value))
-            except Exception:
-                return False
-        try:
-            mistaken = self.answer(function, call.case)
-        except Exception as error:
-            return call.outcome.error == type(error).__name__
-        return call.outcome.returned and self.compare(mistaken, got) is None
 
     def _fault(
         self, name: str, case: Case, outcome: Outcome, difference: Difference | None
@@ -185,7 +160,7 @@ class Correct:
         if outcome.not_started:
             return "not started", f"{name} is not started"
         if outcome.status != "returned":
-            return outcome.status, on + _not_returned(name, outcome)
+            return outcome.status, on + not_returned(name, outcome)
         touched = [i for i in outcome.changed if i not in self.changes]
         if touched:
             which = " and ".join(self.argument(i) for i in touched)
@@ -196,7 +171,7 @@ class Correct:
         return "", ""
 
 
-def _not_returned(name: str, outcome: Outcome) -> str:
+def not_returned(name: str, outcome: Outcome) -> str:
     if outcome.status == "raised":
         # Compilers put the useful line after several of preamble; the first is kept too.
         return f"{name} raised {outcome.error}: {outcome.message}".rstrip(": ")
@@ -207,100 +182,3 @@ def _not_returned(name: str, outcome: Outcome) -> str:
     if outcome.status == "too large":
         return f"{name} returned more than the check accepts ({outcome.message})"
     return f"{name} crashed its process ({outcome.message})"
-
-
-@dataclass
-class Faster:
-    """The function is at least so many times faster than a reference, timed in turn.
-
-    Both run in processes of their own, in random order within each round, on the same fresh
-    inputs, and the judge's clock covers the whole call.  Bands are coarse (a factor of three
-    or more), so that noise does not decide and a reference against itself never earns one.
-
-    Parameters
-    ----------
-    than : callable
-        The reference.
-    inputs : callable
-        ``inputs(rng)`` gives the tuple of arguments of one round.
-    bands : mapping of float to int
-        From a ratio on, the points.
-    against : str
-        The reference in words: ``"NumPy's a * x + y"``.
-    agree : Agreement
-        Timed answers are compared with the reference's: being fast and wrong earns nothing.
-    """
-
-    than: Callable
-    inputs: Callable[[Any], tuple]
-    bands: Mapping[float, int]
-    against: str = "the reference"
-    agree: Agreement = field(default_factory=lambda: close(rtol=1e-4, atol=1e-6, strict=False))
-    changes: tuple[int, ...] = ()
-    name: str = ""
-    rounds: int = 9
-    kind: str = "speed"
-    needs_right: bool = True
-
-    def __post_init__(self) -> None:
-        from ..errors import InvalidValue
-
-        if not self.bands or min(self.bands) < 3:
-            raise InvalidValue("bands", "ratios of 3 or more, which noise cannot reach", self.bands)
-
-    @property
-    def points(self) -> int:
-        return max(self.bands.values())
-
-    def title(self) -> str:
-        return f"{min(self.bands):g} times as fast"
-
-    def judge(self, trial: Trial) -> Finding:
-        name = self.name or trial.task.hands_in[0]
-        ratios: list[float] = []
-        with open_submission({"reference": self.than}, time_limit=trial.task.time_limit) as peer:
-            order = trial.rng("order")
-            for turn in itertools.count():
-                given = self.inputs(trial.rng(f"round {turn}"))
-                took, answers = {}, {}
-                sides = [("learner", trial.submission, name), ("reference", peer, "reference")]
-                for side, who, function in sides if order.random() < 0.5 else reversed(sides):
-                    took[side], answers[side] = who.timed(function, *given)
-                fault = self._fault(name, answers["learner"], answers["reference"])
-                if fault:
-                    return fault
-                if turn == 0:
-                    continue  # the first call compiles
-                ratios.append(took["reference"] / took["learner"])
-                if turn >= self.rounds or (turn >= 3 and self._clear(ratios)):
-                    break
-        middle = median(ratios)
-        earned = max((p for r, p in self.bands.items() if middle >= r), default=0)
-        text = (
-            f"{ratio(middle)} the speed of {self.against} "
-            f"({ratio(min(ratios))} to {ratio(max(ratios))} in {len(ratios)} rounds; "
-            f"this time {seconds(took['learner'])}; measured)"
-        )
-        full = earned == self.points
-        return Finding(self.title(), earned, self.points, full, text, self.kind)
-
-    def _clear(self, ratios: list[float]) -> bool:
-        """Whether no band lies anywhere near what was seen."""
-        low, high = min(ratios) / 1.3, max(ratios) * 1.3
-        return not any(low < r < high for r in self.bands)
-
-    def _fault(self, name: str, outcome: Outcome, reference: Outcome) -> Finding | None:
-        if not reference.returned:
-            raise RuntimeError(f"the reference failed: {_not_returned('it', reference)}")
-        if not outcome.returned:
-            text, kind = _not_returned(name, outcome), outcome.status
-        else:
-            got = [outcome.value, *(outcome.inputs[i] for i in self.changes)]
-            due = [reference.value, *(reference.inputs[i] for i in self.changes)]
-            if self.changes and reference.value is None:
-                got[0] = None
-            difference = self.agree(due, got)
-            if not difference:
-                return None
-            text, kind = f"on the timed input, which is larger, {name} is wrong", "value"
-        return Finding(self.title(), 0, self.points, False, text, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import one_line
 from ..timing import machine
-from .criteria import Correct
+from .recognise import recognise
 from .submission import Submission
 from .task import Task, Trial, Wrong
 from .verdict import Finding, Verdict
@@ -33,6 +33,9 @@ _NEXT = {
     "died": "Compiled code does not check indices: run it once with @njit(boundscheck=True).",
     "value": "Work the smallest failing input out by hand and compare it line by line.",
     "speed": "Right but slow: count the bytes it moves and the Python calls it makes.",
+    "hazard": "Launch it with hetlab.sanitize(kernel[grid, block], ...) and read the report.",
+    "traffic": "Right but wasteful: hetlab.profile(kernel[grid, block], ...) shows the line.",
+    "not launched": "Write a kernel, and launch it.",
 }
 
 
@@ -70,7 +73,7 @@ def judge(task: Task, submission: Submission, *, lesson: str = "", seed: int = S
             text = f"the check itself failed, which is not your mistake: {one_line(fault)}"
             findings.append(Finding(criterion.title(), 0, criterion.points, None, text, "check"))
     failed = next((f for f in findings if f.passed is False), None)
-    mistake = _recognise(task, trial, failed) if failed else None
+    mistake = _mistake(task, trial, findings) if failed else None
     name = f"{lesson}/{task.name}" if lesson else task.name
     return Verdict(
         task=name,
@@ -94,13 +97,12 @@ def _status(findings: list[Finding], broken: bool) -> str:
     return "partial" if any(f.points for f in findings) else "failed"
 
 
-def _recognise(task: Task, trial: Trial, failed: Finding) -> Wrong | None:
-    for criterion in task.criteria:
-        if isinstance(criterion, Correct):
-            found = criterion.recognise(trial, task.wrong)
-            if found:
-                return found
+def _mistake(task: Task, trial: Trial, findings: list[Finding]) -> Wrong | None:
+    kinds = {f.kind for f in findings if f.passed is False}
+    if found := recognise(task, trial, kinds):
+        return found
     # A misconception about speed has the right values, so only its family tells it.
+    failed = next(f for f in findings if f.passed is False)
     if failed.kind not in WRONG_RESULT:
         family = [w for w in task.wrong if w.fails == failed.kind]
         return family[0] if len(family) == 1 else None

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
+from .launched import Launched, configured
 from .worker import OUTPUT_LIMIT, Performance, serve
 
 __all__ = ["DirectSubmission", "ForkedSubmission", "Outcome", "Submission", "open_submission"]
@@ -45,6 +46,8 @@ class Outcome:
         For ``raised``: type, text, and ``[function, line, source]`` of the learner's line.
     seconds : float
         For ``timeout``: how long it was waited for.
+    launches : tuple of Launched
+        The kernels that an inspected call launched, in order.
     """
 
     status: str
@@ -56,6 +59,7 @@ class Outcome:
     message: str = ""
     place: list | None = None
     seconds: float = 0.0
+    launches: tuple[Launched, ...] = ()
 
     @property
     def returned(self) -> bool:
@@ -82,8 +86,23 @@ class Submission(abc.ABC):
         """Call a function on copies of `inputs`."""
 
     @abc.abstractmethod
-    def launch(self, name: str, grid: tuple, block: tuple, *inputs: Any) -> Outcome:
+    def inspect(
+        self,
+        name: str,
+        *inputs: Any,
+        grid: Any = None,
+        block: Any = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        """Call on copies of `inputs`, and keep what the virtual GPU saw of each launch.
+
+        With a `grid`, `name` is a kernel and is launched: ``name[grid, block](*inputs)``, or
+        without a block ``name[grid](*inputs, **constants)``.
+        """
+
+    def launch(self, name: str, grid: Any, block: Any, *inputs: Any) -> Outcome:
         """Launch a kernel, ``name[grid, block](*inputs)``, on copies of `inputs`."""
+        return self.inspect(name, *inputs, grid=grid, block=block)
 
     @abc.abstractmethod
     def timed(self, name: str, *inputs: Any) -> tuple[float, Outcome]:
@@ -115,9 +134,16 @@ class ForkedSubmission(Submission):
     def call(self, name: str, *inputs: Any) -> Outcome:
         return self._ask({"do": "call", "name": name, "inputs": list(inputs)})
 
-    def launch(self, name: str, grid: tuple, block: tuple, *inputs: Any) -> Outcome:
-        request = {"do": "launch", "name": name, "grid": grid, "block": block}
-        return self._ask({**request, "inputs": list(inputs)})
+    def inspect(
+        self,
+        name: str,
+        *inputs: Any,
+        grid: Any = None,
+        block: Any = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        request = {"do": "inspect", "name": name, "inputs": list(inputs)}
+        return self._ask({**request, "grid": grid, "block": block, "constants": constants})
 
     def timed(self, name: str, *inputs: Any) -> tuple[float, Outcome]:
         if not self.has(name):
@@ -132,7 +158,7 @@ class ForkedSubmission(Submission):
         return seconds, self._ask({"do": "fetch"}, inputs)
 
     def _ask(self, request: dict[str, Any], inputs: tuple | None = None) -> Outcome:
-        if request["do"] in ("call", "launch") and not self.has(request["name"]):
+        if request["do"] in ("call", "inspect") and not self.has(request["name"]):
             return Outcome("missing")
         if inputs is None:
             inputs = tuple(request.get("inputs", ()))
@@ -230,17 +256,30 @@ class DirectSubmission(Submission):
     def call(self, name: str, *inputs: Any) -> Outcome:
         return self.timed(name, *inputs)[1]
 
-    def launch(self, name: str, grid: tuple, block: tuple, *inputs: Any) -> Outcome:
-        shape = (tuple(grid), tuple(block))
-        return self._run(name, lambda *given: self.namespace[name][shape](*given), inputs)[1]
+    def inspect(
+        self,
+        name: str,
+        *inputs: Any,
+        grid: Any = None,
+        block: Any = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        if not self.has(name):
+            return Outcome("missing")
+        target = self.namespace[name]
+        if grid is not None:
+            target = configured(target, grid, block, constants)
+        return self._run(name, target, inputs, watch=True)[1]
 
     def timed(self, name: str, *inputs: Any) -> tuple[float, Outcome]:
         return self._run(name, self.namespace.get(name), inputs)
 
-    def _run(self, name: str, action: Any, inputs: tuple) -> tuple[float, Outcome]:
+    def _run(
+        self, name: str, action: Any, inputs: tuple, watch: bool = False
+    ) -> tuple[float, Outcome]:
         if not self.has(name):
             return 0.0, Outcome("missing")
-        performance = Performance(action, list(inputs), self.output_limit)
+        performance = Performance(action, list(inputs), self.output_limit, watch)
         # The learner gets the copies; the caller's arrays stay as they are.
         performance.before, performance.inputs = performance.inputs, performance.before
         start = time.perf_counter()
@@ -291,7 +330,8 @@ def _outcome(reply: dict[str, Any], inputs: tuple) -> Outcome:
         for k in ("status", "value", "printed", "error", "message", "place")
         if k in reply
     }
-    return Outcome(inputs=after, changed=tuple(sorted(changed)), **known)
+    launches = tuple(map(Launched.from_plain, reply.get("launches") or ()))
+    return Outcome(inputs=after, changed=tuple(sorted(changed)), launches=launches, **known)
 
 
 def open_submission(namespace: Mapping[str, Any], *, time_limit: float = 20.0) -> Submission:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,16 +31,33 @@ class Case:
         The arguments of the call.
     public : bool
         Whether a verdict may show its values.
+    grid, block : int or tuple of int, optional
+        With a grid, a kernel is launched: ``name[grid, block](*inputs)``, or without a block
+        ``name[grid](*inputs, **constants)``, as Triton's are.
+    constants : mapping, optional
+        Named arguments of a launch.
     """
 
     label: str
     inputs: tuple
     public: bool
+    grid: Any
+    block: Any
+    constants: Mapping[str, Any] | None
 
-    def __init__(self, label: str, *inputs: Any, public: bool = True) -> None:
-        object.__setattr__(self, "label", label)
-        object.__setattr__(self, "inputs", inputs)
-        object.__setattr__(self, "public", public)
+    def __init__(
+        self,
+        label: str,
+        *inputs: Any,
+        public: bool = True,
+        grid: Any = None,
+        block: Any = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = {"label": label, "inputs": inputs, "public": public}
+        given |= {"grid": grid, "block": block, "constants": constants}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,7 @@ class Wrong:
         What the verdict tells a learner who made this mistake.
     fails : str
         The kind of finding that must reject it: ``value`` (or any other wrong result),
-        ``speed``, or the ``kind`` of a criterion of your own.
+        ``hazard``, ``traffic``, ``speed``, or the ``kind`` of a criterion of your own.
     when : callable, optional
         ``when(expected, got) -> bool``: recognises the mistake from the answer, for mistakes
         whose result is not the same each time (races).  Without it the answer must equal
@@ -138,6 +155,8 @@ class Task:
     wrong: list[Wrong] = field(default_factory=list)
     not_checked: str = ""
     time_limit: float = 20.0
+    #: What wrong kernels did on cases so far: they are looked at again and again.
+    performed: dict = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -151,6 +170,11 @@ class Task:
     def points(self) -> int:
         """The most that it can earn."""
         return sum(c.points for c in self.criteria)
+
+    @property
+    def watched(self) -> bool:
+        """Whether a criterion looks at the launches that a call makes."""
+        return any(getattr(c, "watches", False) for c in self.criteria)
 
 
 def _texts(value: str | Iterable[str]) -> tuple[str, ...]:

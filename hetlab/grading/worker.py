@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import wire
+from .launched import Recording, configured
 
 __all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "serve"]
 
@@ -70,15 +71,19 @@ class _Capped(io.TextIOBase):
 class Performance:
     """One call in three steps, so that a clock can be put around the middle one alone."""
 
-    def __init__(self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT) -> None:
+    def __init__(
+        self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT, watch: bool = False
+    ) -> None:
         self.action, self.inputs, self.out = action, inputs, _Capped(limit)
+        self.recording = Recording() if watch else None
         self.before = [_copy(v) for v in inputs]
         self.reply: dict[str, Any] = {"status": "returned", "value": None}
 
     def act(self) -> None:
         """Call the learner's function."""
+        around = self.recording or contextlib.nullcontext()
         try:
-            with contextlib.redirect_stdout(self.out), contextlib.redirect_stderr(self.out):
+            with contextlib.redirect_stdout(self.out), contextlib.redirect_stderr(self.out), around:
                 self.reply["value"] = self.action(*self.inputs)
         except OutputFlood:
             self.reply["status"] = "flood"
@@ -92,11 +97,14 @@ class Performance:
 
         ``status`` is ``returned``, ``raised`` or ``flood``; ``value`` the result; ``changed``
         maps the position of each input that the call altered to its new value; ``printed``
-        holds the beginning of what it printed.
+        holds the beginning of what it printed; ``launches`` what the virtual GPU saw.
         """
         pairs = enumerate(zip(self.before, self.inputs))
         changed = {i: after for i, (before, after) in pairs if not _same(before, after)}
-        return {**self.reply, "changed": changed, "printed": self.out.text()}
+        told = {"changed": changed, "printed": self.out.text()}
+        if self.recording:
+            told["launches"] = [one.to_plain() for one in self.recording.launches]
+        return {**self.reply, **told}
 
 
 def _copy(value: Any) -> Any:
@@ -146,9 +154,10 @@ def serve(
 ) -> None:
     """Answer the judge until it hangs up.
 
-    Requests: ``{"do": "call", "name", "inputs"}``; ``{"do": "launch", "name", "grid",
-    "block", "inputs"}``; ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}``
-    performs it and answers only that it is done, ``{"do": "fetch"}`` hands over the result.
+    Requests: ``{"do": "call", "name", "inputs"}``; ``{"do": "inspect", "name", "inputs",
+    "grid", "block", "constants"}``, a call or a launch that the virtual GPU watches;
+    ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}`` performs it and answers
+    only that it is done, ``{"do": "fetch"}`` hands over the result.
     """
     staged: Performance | None = None
     while True:
@@ -177,10 +186,6 @@ def serve(
 
 def _prepare(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> Performance:
     target = namespace.get(request["name"])
-    if request["do"] == "launch":
-        kernel, shape = target, (tuple(request["grid"]), tuple(request["block"]))
-
-        def target(*inputs: Any) -> Any:
-            return kernel[shape](*inputs)
-
-    return Performance(target, request["inputs"], limit)
+    if request.get("grid") is not None:
+        target = configured(target, request["grid"], request["block"], request["constants"])
+    return Performance(target, request["inputs"], limit, request["do"] == "inspect")

@@ -18,6 +18,7 @@ from hetlab.devices.cgroup import memory_limit
 from hetlab.devices.sources import here
 from hetlab.errors import InvalidValue
 from hetlab.timing import record
+from hetlab.timing.doubts import no_gain, unsteady
 from hetlab.timing.rate import Rate, span
 from hetlab.timing.stamp import Machine, machine
 from hetlab.timing.stats import median
@@ -99,17 +100,15 @@ class Peaks:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons to doubt the figures; with any, `peaks` measures again after ten minutes."""
-        rates = {key: self.rate(key) for key in KEYS if self.samples.get(key)}
         again = "close other programs and call hetlab.peaks(fresh=True)"
         found = []
-        unsteady = [key for key, rate in rates.items() if rate.low < 0.8 * rate.value]
-        if unsteady:
-            names = ", ".join(key.replace("_", " on ") for key in unsteady)
+        if names := ", ".join(key.replace("_", " on ") for key in unsteady(self.samples)):
             found.append(f"unsteady: the median is below 80 % of the best run ({names}); {again}")
-        for kind in ("bandwidth", "fp64", "fp32"):
-            one, every = rates.get(f"{kind}_one"), rates.get(f"{kind}_all")
-            if one and every and every.value < 0.9 * one.value:
-                found.append(f"{kind}: all threads are slower than one; {again}")
+        if self.threads > 1 and (kinds := " and ".join(no_gain(self.samples))):
+            found.append(
+                f"{kinds}: {self.threads} threads are hardly faster than one. Either they are the "
+                f"hardware threads of one core, or another program ran: {again}"
+            )
         return tuple(found)
 
     def to_json(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetlab.timing.clock import system_clock
+from hetlab.timing.doubts import no_gain
 from hetlab.timing.kernels import TRIAD_BYTES, flops_of, peak_kernel, shape, triad_kernel
 from hetlab.units import binary_bytes
 
@@ -55,11 +56,13 @@ def run(threads: int, array_bytes: int, step: Callable[[str], None]):
             runs[f"bandwidth_{cores}"] = number, _triad(arrays, number)
         # In turn: another program that runs for a moment then spoils a run of each, not all of one.
         samples: dict[str, list[float]] = {key: [] for key in runs}
-        for i in range(RUNS):
-            step(f"run {i + 1} of {RUNS}")
+        rounds = 0
+        while rounds < RUNS or (threads > 1 and rounds < 3 * RUNS and no_gain(samples)):
+            step(f"run {rounds + 1}")
             for key, (number, once) in runs.items():
                 numba.set_num_threads(number)
                 samples[key].append(once())
+            rounds += 1
     finally:
         numba.set_num_threads(before)
     width, chains = shape()

@@ -125,8 +125,8 @@ def _authored(lesson: Lesson) -> Iterator[tuple[str, str, bool]]:
             for number, cell in enumerate(read_notebook(path).cells, 1):
                 place = f"{path.parent.name}/{path.name}, cell {number} ({cell.id})"
                 yield place, cell.source, "public-spec" in cell.metadata.get("tags", ())
-    if lesson.checks.is_file():
-        yield lesson.checks.name, lesson.checks.read_text(encoding="utf-8-sig"), False
+    for path in lesson.check_files:
+        yield path.name, path.read_text(encoding="utf-8-sig"), False
 
 
 def _telling(text: str) -> bool:

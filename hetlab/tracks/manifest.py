@@ -89,10 +89,18 @@ class Lesson:
 
     @property
     def checks(self) -> Path:
-        """The checks: the authored file, or the public part of it in a release."""
-        authored = self.root / "solutions" / "checks" / f"{self.id}.py"
-        public = self.root / "checks" / f"{self.id}.py"
-        return public if public.exists() and not authored.exists() else authored
+        """The checks: the authored file or folder, or the public part of it in a release."""
+        places = [self.root / "solutions" / "checks", self.root / "checks"]
+        ways = [p / name for p in places for name in (f"{self.id}.py", self.id)]
+        return next((way for way in ways if way.exists()), ways[0])
+
+    @property
+    def check_files(self) -> tuple[Path, ...]:
+        """The files of the checks in the order of their names; none when there are no checks."""
+        checks = self.checks
+        if checks.is_dir():
+            return tuple(sorted(checks.glob("*.py")))
+        return (checks,) if checks.is_file() else ()
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def draft_release(track: Track) -> tuple[dict[str, bytes], list[Leak]]:
     for lesson in track.lessons:
         files[f"notebooks/{lesson.id}.ipynb"] = _lesson(lesson)
         files[f"exercises/{lesson.id}.ipynb"] = _exercise(lesson)
-        files[f"checks/{lesson.id}.py"] = _checks(lesson)
+        files |= _checks(lesson)
         secrets += secrets_of(lesson)
         public |= public_lines(lesson)
     return files, find_leaks(files, [s for s in secrets if s.tokens not in public])
@@ -125,10 +125,17 @@ def _exercise(lesson: Lesson) -> bytes:
     return notebook_bytes(exercise_of(lesson))
 
 
-def _checks(lesson: Lesson) -> bytes:
-    path = lesson.checks
-    if not path.is_file():
-        raise TrackError(f"lesson {lesson.id} has no checks", where=str(path))
+def _checks(lesson: Lesson) -> dict[str, bytes]:
+    """The public part of each file of the checks, by its name in the release."""
+    if not lesson.check_files:
+        raise TrackError(f"lesson {lesson.id} has no checks", where=str(lesson.checks))
+    home = lesson.checks.parent
+    return {
+        f"checks/{path.relative_to(home).as_posix()}": _public(path) for path in lesson.check_files
+    }
+
+
+def _public(path: Path) -> bytes:
     try:
         source = drop_hidden(path.read_text(encoding="utf-8-sig"), str(path))
         compile(source, str(path), "exec")

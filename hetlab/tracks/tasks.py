@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import types
 from pathlib import Path
 
 from ..errors import TrackError, UnknownName, one_line
@@ -12,7 +13,7 @@ from .manifest import Lesson, Track
 
 __all__ = ["find_task", "load_tasks"]
 
-_loaded: dict[tuple[Path, int], dict[str, Task]] = {}
+_loaded: dict[tuple[tuple[Path, int], ...], dict[str, Task]] = {}
 
 
 def load_tasks(track: Track, lesson_id: str) -> dict[str, Task]:
@@ -65,20 +66,35 @@ def _all_ids(lessons) -> list[str]:
 
 
 def _load(lesson: Lesson) -> dict[str, Task]:
-    file = lesson.checks
-    try:
-        key = (file, file.stat().st_mtime_ns)
-    except OSError as cause:
+    files = lesson.check_files
+    if not files:
         raise TrackError(
-            f"lesson {lesson.id} has no checks", where=str(file), do="Create the file."
-        ) from cause
+            f"lesson {lesson.id} has no checks", where=str(lesson.checks), do="Create the file."
+        )
+    key = tuple((file, file.stat().st_mtime_ns) for file in files)
     if key not in _loaded:
-        _loaded[key] = _tasks(_run(file, lesson.id), file)
+        name = f"hetlab_checks_{lesson.id}"
+        if lesson.checks.is_dir():
+            _make_package(name, lesson.checks)
+            found = [_run(file, f"{name}.{file.stem}", lesson.id) for file in files]
+        else:
+            found = [_run(files[0], name, lesson.id)]
+        _loaded[key] = _tasks(found, lesson.checks)
     return _loaded[key]
 
 
-def _run(file: Path, lesson_id: str) -> dict:
-    name = f"hetlab_checks_{lesson_id}"
+def _make_package(name: str, folder: Path) -> None:
+    """Let the files of a folder import from one another: ``from .common import spec``."""
+    for old in [n for n in sys.modules if n == name or n.startswith(f"{name}.")]:
+        del sys.modules[old]
+    package = types.ModuleType(name)
+    package.__path__ = [str(folder)]
+    sys.modules[name] = package
+
+
+def _run(file: Path, name: str, lesson_id: str) -> dict:
+    if name in sys.modules and "." in name:
+        return vars(sys.modules[name])  # another file of the folder has imported it
     spec = importlib.util.spec_from_file_location(name, file)
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and compilers look their module up by name while it runs.
@@ -86,25 +102,28 @@ def _run(file: Path, lesson_id: str) -> dict:
     try:
         spec.loader.exec_module(module)
     except Exception as cause:
-        frames, at = cause.__traceback__, 0
+        frames, at, place = cause.__traceback__, 0, file
         while frames is not None:
-            if frames.tb_frame.f_code.co_filename == str(file):
-                at = frames.tb_lineno
+            # A file of a folder may fail inside another one that it imports.
+            where = Path(frames.tb_frame.f_code.co_filename)
+            if where == file or ("." in name and where.parent == file.parent):
+                at, place = frames.tb_lineno, where
             frames = frames.tb_next
         at = at or getattr(cause, "lineno", 0) or 0
         raise TrackError(
             f"the checks of lesson {lesson_id} do not run: {one_line(cause)}",
-            where=f"{file}, line {at}" if at else str(file),
+            where=f"{place}, line {at}" if at else str(file),
         ) from cause
     return vars(module)
 
 
-def _tasks(names: dict, file: Path) -> dict[str, Task]:
-    found = list(dict.fromkeys(v for v in names.values() if isinstance(v, Task)))
+def _tasks(modules: list[dict], file: Path) -> dict[str, Task]:
+    every = (value for names in modules for value in names.values())
+    found = list(dict.fromkeys(v for v in every if isinstance(v, Task)))
     tasks = {task.name: task for task in found}
     if len(tasks) < len(found):
         twice = sorted(t.name for t in found if tasks[t.name] is not t)
         raise TrackError(f"the task {twice[0]!r} is defined twice", where=str(file))
     if not tasks:
-        raise TrackError("the checks file defines no Task", where=str(file))
+        raise TrackError("the checks define no Task", where=str(file))
     return tasks

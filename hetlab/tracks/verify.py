@@ -281,7 +281,8 @@ def _around() -> str:
 def _key(track: Track, lesson: Lesson, around: str) -> str:
     # The manifest counts as a whole: terms of other lessons matter to this one.
     parts = [around, lesson.id]
-    for path in (track.manifest, lesson.notebook, lesson.solution, lesson.exercise, lesson.checks):
+    files = (track.manifest, lesson.notebook, lesson.solution, lesson.exercise)
+    for path in (*files, *lesson.check_files):
         parts.append(digest(path.read_bytes()) if path.is_file() else "missing")
     return digest("\n".join(parts).encode())
 

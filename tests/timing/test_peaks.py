@@ -70,7 +70,8 @@ def test_unsteady_figures_carry_a_warning_and_are_soon_measured_again(small, mon
     (unsteady,) = made(fp64_one=(5.0, 3.0, 3.0)).warnings
     assert "fp64 on one" in unsteady
     (slower,) = made(fp32_one=(5.0,), fp32_all=(4.0,)).warnings
-    assert "fp32: all threads are slower than one" in slower
+    assert "fp32: 4 threads are hardly faster than one" in slower
+    assert made(fp32_one=(5.0,), fp32_all=(6.1,)).warnings == ()
     assert "! " in repr(made(fp32_one=(5.0,), fp32_all=(4.0,)))
 
     doubtful = Peaks({"fp64_one": (5.0, 1.0, 1.0)}, 4, "Numba", (), machine(), "")
@@ -81,6 +82,15 @@ def test_unsteady_figures_carry_a_warning_and_are_soon_measured_again(small, mon
     assert ceilings._kept(place, machine(), "Numba", 5) is None
     monkeypatch.setattr(ceilings, "DOUBTFUL_SECONDS", -1)
     assert ceilings._kept(place, machine(), "Numba", 4) is None
+
+
+def test_threads_that_gain_nothing_are_given_more_runs(small, monkeypatch):
+    from hetlab.timing import ceilings_numba
+
+    asked = []
+    monkeypatch.setattr(ceilings_numba, "no_gain", lambda samples: asked.append(1) or ["fp64"])
+    samples, _ = ceilings_numba.run(2, 2**20, lambda what: None)
+    assert {len(runs) for runs in samples.values()} == {9} and asked
 
 
 def test_without_numba_the_figures_are_labelled_lower_bounds():
