@@ -20,14 +20,9 @@ def bundle_of(track: Track, lessons: tuple[str, ...]) -> dict[str, bytes]:
     for lesson_id in lessons:
         lesson = track.lesson(lesson_id)
         files[f"exercises/{lesson_id}.ipynb"] = lesson.exercise.read_bytes()
-        checks = lesson.checks
-        folder = checks.with_suffix("")
-        if checks.is_file():
-            files[f"solutions/checks/{lesson_id}.py"] = checks.read_bytes()
-        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else ():
-            files[f"solutions/checks/{lesson_id}/{file.relative_to(folder).as_posix()}"] = (
-                file.read_bytes()
-            )
+        for file in lesson.check_files:
+            within = file.relative_to(lesson.checks.parent).as_posix()
+            files[f"solutions/checks/{within}"] = file.read_bytes()
     return files
 
 

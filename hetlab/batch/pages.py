@@ -28,7 +28,7 @@ _STYLE = """
 * { box-sizing: border-box }
 body { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "Noto Sans CJK SC",
   "Microsoft YaHei", "PingFang SC", sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+  overflow-wrap: anywhere; max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere }
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem }
 .sum { font-size: 1.15rem; margin: 0 0 1rem } .dim { color: var(--dim); font-size: .9rem }
