@@ -8,7 +8,7 @@ from .launched import HostKernel, Launched
 from .mutants import mutants
 from .speed import Faster
 from .submission import Outcome, Submission, open_submission
-from .task import Case, Criterion, Task, Trial, Wrong
+from .task import Case, Criterion, Task, Trial, Wrong, unseen
 from .verdict import Finding, Verdict
 
 __all__ = [
@@ -35,4 +35,5 @@ __all__ = [
     "judge",
     "mutants",
     "open_submission",
+    "unseen",
 ]

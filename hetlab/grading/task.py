@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from .submission import Submission
     from .verdict import Finding
 
-__all__ = ["Case", "Criterion", "Task", "Trial", "Wrong"]
+__all__ = ["Case", "Criterion", "Task", "Trial", "Wrong", "unseen"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
@@ -175,6 +176,22 @@ class Task:
     def watched(self) -> bool:
         """Whether a criterion looks at the launches that a call makes."""
         return any(getattr(c, "watches", False) for c in self.criteria)
+
+
+def unseen(task: Task, cases: Callable[[Any], Iterable[Case]], criterion: int = 0) -> None:
+    """Add inputs that feedback never shows.
+
+    Parameters
+    ----------
+    task : Task
+    cases : callable
+        ``cases(rng)`` yields cases with ``public=False``.
+    criterion : int
+        Position of the criterion that they are for.
+    """
+    judged = task.criteria[criterion]
+    known = judged.cases
+    judged.cases = lambda rng: itertools.chain(known(rng), cases(rng))
 
 
 def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
