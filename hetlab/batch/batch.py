@@ -259,4 +259,6 @@ class Batch:
             "lessons": list(self.lessons),
             **more,
         }
-        self.ledger.put("run.json", (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode())
+        self.ledger.put(
+            "run.json", (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode()
+        )

@@ -282,7 +282,9 @@ def _named(students: list[Student]) -> list[Student]:
     """Make names unique: two students of one name are told apart by their number."""
     count: dict[str, int] = {}
     for student in students:
-        student.name = " ".join("".join(c if c.isprintable() else " " for c in student.name).split())
+        student.name = " ".join(
+            "".join(c if c.isprintable() else " " for c in student.name).split()
+        )
         student.name = student.name or "(no name)"
         count[student.name] = count.get(student.name, 0) + 1
     for student in students:

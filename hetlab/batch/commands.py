@@ -30,7 +30,9 @@ _PLATFORMS = ("moodle", "canvas", "blackboard", "plain")
               help="Where results are written; what is graded there already stays.")  # fmt: skip
 @click.option("--lesson", "lessons", multiple=True,
               help="Grade only this lesson (again for more).  [default: those handed in]")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time.  [default: one a core]")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Notebooks at a time.  [default: one a core]"
+)
 @click.option("--seed", type=int, default=0, show_default=True,
               help="A number of yours, mixed with each student's name into the inputs.")  # fmt: skip
 @click.option("--regrade", metavar="LESSON/TASK", default="",
@@ -41,7 +43,9 @@ _PLATFORMS = ("moodle", "canvas", "blackboard", "plain")
               metavar="PERCENT", help="What late work keeps of its points.")  # fmt: skip
 @click.option("--lms", type=click.Choice(_PLATFORMS),
               help="The import file to write.  [default: as the names say]")  # fmt: skip
-@click.option("--cell-limit", type=float, default=60, show_default=True, help="Seconds a cell may take.")
+@click.option(
+    "--cell-limit", type=float, default=60, show_default=True, help="Seconds a cell may take."
+)
 @click.option("--limit", type=float, default=600, show_default=True,
               help="Seconds a notebook may take.")  # fmt: skip
 @click.option("--memory", type=float, default=2, show_default=True, help="GiB a notebook may take.")
@@ -181,7 +185,9 @@ def _say(batch, rows: list, out: Path, submissions: Path) -> None:
     """What was done, in a few lines."""
     here = {p.student.name for p in batch.plans}
     progress = batch.progress
-    click.echo(f"{len(rows)} students, {progress.done} notebooks graded, {progress.kept} as before.")
+    click.echo(
+        f"{len(rows)} students, {progress.done} notebooks graded, {progress.kept} as before."
+    )
     remarks = sum(bool(r.reason) for r in rows)
     if remarks:
         click.echo(f"{remarks} with a remark: see the column reason.")
@@ -205,8 +211,12 @@ def _say(batch, rows: list, out: Path, submissions: Path) -> None:
 @click.command()
 @click.argument("lessons", nargs=-1)
 @click.option("--name", required=True, prompt="Your name (it becomes part of the file's name)")
-@click.option("--work", type=click.Path(path_type=Path), help="Your work folder.  [default: found by itself]")
-@click.option("--file", type=click.Path(path_type=Path), help="The file to write.  [default: NAME-LESSON.zip]")
+@click.option(
+    "--work", type=click.Path(path_type=Path), help="Your work folder.  [default: found by itself]"
+)
+@click.option(
+    "--file", type=click.Path(path_type=Path), help="The file to write.  [default: NAME-LESSON.zip]"
+)
 def pack(lessons: tuple[str, ...], name: str, work: Path | None, file: Path | None) -> None:
     """Make the file to hand in, from your exercises of LESSONS (04 is enough of a name).
 

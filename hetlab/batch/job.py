@@ -96,7 +96,9 @@ class Answer:
 
 def not_judged(task_id: str, of: int, title: str, why: str, kind: str = "missing") -> Verdict:
     """A verdict of 0 points for a task that nothing could be asked of."""
-    return Verdict(task_id, "failed", (Finding("right values", 0, of, False, why, kind),), title=title)
+    return Verdict(
+        task_id, "failed", (Finding("right values", 0, of, False, why, kind),), title=title
+    )
 
 
 def settle(verdict: Verdict, untouched: bool) -> Verdict:

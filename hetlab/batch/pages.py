@@ -174,7 +174,8 @@ def summary_page(
         f"with a remark.</p>",
         '<p class="legend dim">'
         + "".join(
-            f'<span><i style="background:var(--{_BARS[s]})"></i>{_MARK[s]} {s}</span>' for s in _SEEN
+            f'<span><i style="background:var(--{_BARS[s]})"></i>{_MARK[s]} {s}</span>'
+            for s in _SEEN
         )
         + "</p>",
         _tasks_table(rows, tasks, titles),

@@ -88,7 +88,12 @@ def _similar_csv(pairs: list[Pair]) -> bytes:
 def _differences(rows: list[tuple[str, int | None, int]]) -> bytes:
     head = ["student", "before", "after", "difference"]
     lines = [
-        [student, "" if before is None else shown(before), shown(after), shown(after - (before or 0))]
+        [
+            student,
+            "" if before is None else shown(before),
+            shown(after),
+            shown(after - (before or 0)),
+        ]
         for student, before, after in rows
     ]
     return table([head, *lines])

@@ -106,8 +106,7 @@ def fingerprints(cells: Iterable[NotebookNode]) -> Prints:
 
 def _winnow(sequence: list[str]) -> set[int]:
     hashes = [
-        zlib.crc32("\0".join(sequence[i : i + K]).encode())
-        for i in range(len(sequence) - K + 1)
+        zlib.crc32("\0".join(sequence[i : i + K]).encode()) for i in range(len(sequence) - K + 1)
     ]
     if not hashes:
         return set()

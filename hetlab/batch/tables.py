@@ -13,7 +13,14 @@ from ..errors import HetlabError, UnknownName
 from .ledger import Ledger
 
 __all__ = [
-    "Override", "Row", "grades_csv", "lms_csv", "platform_of", "read_overrides", "rows_of", "shown",
+    "Override",
+    "Row",
+    "grades_csv",
+    "lms_csv",
+    "platform_of",
+    "read_overrides",
+    "rows_of",
+    "shown",
     "table",
 ]
 
@@ -139,9 +146,7 @@ def lms_csv(rows: list[Row], platform: str, title: str) -> bytes:
         ]  # fmt: skip
     elif platform == "canvas":
         head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
-        lines = [
-            [r.student, r.record.get("lms_id", ""), "", "", "", shown(r.points)] for r in rows
-        ]
+        lines = [[r.student, r.record.get("lms_id", ""), "", "", "", shown(r.points)] for r in rows]
         lines.insert(0, ["    Points Possible", "", "", "", "", rows[0].max_points if rows else 0])
     elif platform == "blackboard":
         head = ["Username", title]
@@ -205,7 +210,9 @@ def read_overrides(path: Path, tasks: dict[str, int]) -> list[Override]:
         )
     found = []
     for number, line in enumerate(reader, 2):
-        cells = {(k or "").strip(): (v or "").strip() for k, v in line.items() if isinstance(v, str)}
+        cells = {
+            (k or "").strip(): (v or "").strip() for k, v in line.items() if isinstance(v, str)
+        }
         if any(cells.values()):
             found.append(_override(cells, f"{path}, line {number}", tasks))
     return found

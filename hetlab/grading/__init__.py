@@ -6,9 +6,11 @@ from .judge import fits, judge
 from .kernels import Clean, Within
 from .launched import HostKernel, Launched
 from .mutants import mutants
+from .runner import Graded, run_notebook
 from .speed import Faster
 from .submission import Outcome, Submission, open_submission
 from .task import Case, Criterion, Task, Trial, Wrong, unseen
+from .tiers import Limits, Tier, probe, tier_named
 from .verdict import Finding, Verdict
 
 __all__ = [
@@ -20,11 +22,14 @@ __all__ = [
     "Difference",
     "Faster",
     "Finding",
+    "Graded",
     "HostKernel",
     "Launched",
+    "Limits",
     "Outcome",
     "Submission",
     "Task",
+    "Tier",
     "Trial",
     "Verdict",
     "Within",
@@ -35,5 +40,8 @@ __all__ = [
     "judge",
     "mutants",
     "open_submission",
+    "probe",
+    "run_notebook",
+    "tier_named",
     "unseen",
 ]

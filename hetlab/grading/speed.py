@@ -11,7 +11,7 @@ from typing import Any
 from ..units import ratio, seconds
 from .agree import Agreement, close
 from .criteria import not_returned
-from .submission import Outcome, open_submission
+from .submission import Outcome
 from .task import Trial
 from .verdict import Finding
 
@@ -67,7 +67,7 @@ class Faster:
     def judge(self, trial: Trial) -> Finding:
         name = self.name or trial.task.hands_in[0]
         ratios: list[float] = []
-        with open_submission({"reference": self.than}, time_limit=trial.task.time_limit) as peer:
+        with trial.submission.beside({"reference": self.than}) as peer:
             order = trial.rng("order")
             for turn in itertools.count():
                 given = self.inputs(trial.rng(f"round {turn}"))

@@ -21,7 +21,7 @@ from typing import Any
 
 from . import wire
 from .launched import Launched, configured
-from .worker import OUTPUT_LIMIT, Performance, serve
+from .worker import OUTPUT_LIMIT, Performance, is_callable, serve
 
 __all__ = ["DirectSubmission", "ForkedSubmission", "Outcome", "Submission", "open_submission"]
 
@@ -108,6 +108,10 @@ class Submission(abc.ABC):
     def timed(self, name: str, *inputs: Any) -> tuple[float, Outcome]:
         """Call a function and take the time in seconds on the judge's own clock."""
 
+    def beside(self, namespace: Mapping[str, Any]) -> Submission:
+        """Trusted functions to be timed in turn with this submission's, by the same means."""
+        return open_submission(namespace, time_limit=self.time_limit)
+
     def close(self) -> None:  # noqa: B027
         """Give everything back."""
 
@@ -129,7 +133,7 @@ class ForkedSubmission(Submission):
     _pid: int = field(default=0, repr=False)
 
     def has(self, name: str) -> bool:
-        return _callable(self.namespace.get(name))
+        return is_callable(self.namespace.get(name))
 
     def call(self, name: str, *inputs: Any) -> Outcome:
         return self._ask({"do": "call", "name": name, "inputs": list(inputs)})
@@ -251,7 +255,7 @@ class DirectSubmission(Submission):
     output_limit: int = OUTPUT_LIMIT
 
     def has(self, name: str) -> bool:
-        return _callable(self.namespace.get(name))
+        return is_callable(self.namespace.get(name))
 
     def call(self, name: str, *inputs: Any) -> Outcome:
         return self.timed(name, *inputs)[1]
@@ -315,11 +319,6 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _callable(thing: Any) -> bool:
-    # A kernel is launched by indexing; it need not be callable.
-    return callable(thing) or (hasattr(thing, "__getitem__") and not isinstance(thing, str | bytes))
 
 
 def _outcome(reply: dict[str, Any], inputs: tuple) -> Outcome:

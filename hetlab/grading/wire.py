@@ -1,6 +1,7 @@
 """How values cross between the learner's process and the judge: JSON and raw bytes.
 
-Nothing is ever unpickled, so a value cannot bring code along.  A message is
+Nothing is ever unpickled, so a value cannot bring code along; and nothing is believed: a
+message whose parts do not fit each other is refused as a whole.  A message is
 
     8 bytes   length of the header, 8 bytes length of all blobs (big-endian)
     header    UTF-8 JSON; a blob stands in it as its length
@@ -22,11 +23,24 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LIMIT", "Closed", "Opaque", "TimedOut", "TooLarge", "decode", "encode", "recv", "send"]
+__all__ = [
+    "LIMIT",
+    "Closed",
+    "Garbled",
+    "Opaque",
+    "TimedOut",
+    "TooLarge",
+    "decode",
+    "encode",
+    "recv",
+    "send",
+]
 
 #: Largest message in bytes.  Above it a result is refused, not truncated.
 LIMIT = 512 * 2**20
 _DEPTH = 20
+#: Hexadecimal digits of the longest integer; Python writes no longer ones in decimal either.
+_DIGITS = 3_500
 _LENGTHS = struct.Struct(">QQ")
 
 
@@ -36,6 +50,10 @@ class TooLarge(Exception):
 
 class Closed(Exception):
     """The other side has gone."""
+
+
+class Garbled(Exception):
+    """The bytes are no message: the other side writes what it should not."""
 
 
 class TimedOut(Exception):
@@ -59,13 +77,37 @@ def encode(value: Any) -> tuple[bytes, list[memoryview]]:
 
 
 def decode(header: bytes, body: memoryview) -> Any:
-    """Rebuild a value; arrays are fresh and writable."""
-    message = json.loads(header.decode("utf-8", "surrogatepass"))
-    blobs, start = [], 0
-    for size in message["b"]:
-        blobs.append(body[start : start + size])
-        start += size
-    return _unpack(message["v"], blobs)
+    """Rebuild a value; arrays are fresh and writable.
+
+    Raises
+    ------
+    Garbled
+        When header and body are not what :func:`encode` makes.
+    """
+    try:
+        message = json.loads(header.decode("utf-8", "surrogatepass"))
+        blobs = _Blobs(message["b"], body)
+        return _unpack(message["v"], blobs)
+    except (RecursionError, MemoryError, Exception) as fault:
+        raise Garbled(type(fault).__name__) from None
+
+
+class _Blobs:
+    """The pieces of a body; each may be taken once, so that a short text cannot fill memory."""
+
+    def __init__(self, sizes: list[int], body: memoryview) -> None:
+        self.pieces: dict[int, memoryview] = {}
+        start = 0
+        for n, size in enumerate(sizes):
+            if type(size) is not int or size < 0:
+                raise ValueError("size")
+            self.pieces[n] = body[start : start + size]
+            start += size
+        if start != len(body):
+            raise ValueError("sizes")
+
+    def take(self, n: int) -> memoryview:
+        return self.pieces.pop(n)
 
 
 def _pack(value: Any, blobs: list, depth: int) -> Any:
@@ -109,12 +151,15 @@ def _describe(value: Any) -> str:
         return ""
 
 
-def _unpack(tree: Any, blobs: list) -> Any:
+def _unpack(tree: Any, blobs: _Blobs) -> Any:
     if not isinstance(tree, dict):
+        if isinstance(tree, list):
+            raise ValueError("untagged")
         return tree
     kind = tree["t"]
     if kind == "int":
-        return int(tree["x"], 16)
+        digits = tree["x"]
+        return int(digits, 16) if len(digits) <= _DIGITS else Opaque("int", "of too many digits")
     if kind == "float":
         return float(tree["x"])
     if kind == "complex":
@@ -126,16 +171,28 @@ def _unpack(tree: Any, blobs: list) -> Any:
     if kind == "dict":
         return {_hashable(_unpack(k, blobs)): _unpack(v, blobs) for k, v in tree["x"]}
     if kind == "bytes":
-        return bytes(blobs[tree["n"]])
+        return bytes(blobs.take(tree["n"]))
     if kind == "array":
-        dtype = tree["d"]
-        if isinstance(dtype, list):
-            dtype = [tuple(tuple(p) if isinstance(p, list) else p for p in f) for f in dtype]
-        array = np.empty(tree["s"], np.dtype(dtype))
-        if tree["n"] is not None:
-            array.reshape(-1).view(np.uint8)[:] = np.frombuffer(blobs[tree["n"]], np.uint8)
-        return array[()] if tree["scalar"] else array
-    return Opaque(*tree["x"])
+        return _array(tree, blobs)
+    name, text = tree["x"]
+    return Opaque(str(name)[:100], str(text)[:200])
+
+
+def _array(tree: Any, blobs: _Blobs) -> Any:
+    dtype = tree["d"]
+    if isinstance(dtype, list):
+        dtype = [tuple(tuple(p) if isinstance(p, list) else p for p in f) for f in dtype]
+    dtype = np.dtype(dtype)
+    shape = tree["s"]
+    if dtype.hasobject or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError("array")
+    held = blobs.take(tree["n"]) if tree["n"] is not None else memoryview(b"")
+    # Memory that nobody filled would show what lay there before: the judge's own values.
+    if len(held) != math.prod(shape) * dtype.itemsize:
+        raise ValueError("bytes of an array")
+    array = np.empty(shape, dtype)
+    array.reshape(-1).view(np.uint8)[:] = np.frombuffer(held, np.uint8)
+    return array[()] if tree["scalar"] else array
 
 
 def _hashable(key: Any) -> Any:
@@ -167,20 +224,31 @@ def send(sock: socket.socket, value: Any, limit: int = LIMIT) -> None:
         raise Closed from gone
 
 
-def recv(sock: socket.socket, seconds: float | None = None, limit: int = LIMIT) -> Any:
+def recv(
+    sock: socket.socket, seconds: float | None = None, limit: int = LIMIT, header: int = LIMIT
+) -> Any:
     """Receive one message, waiting at most `seconds` for all of it.
+
+    Parameters
+    ----------
+    sock : socket.socket
+    seconds : float, optional
+    limit : int
+        Bytes of the whole message.
+    header : int
+        Bytes of JSON in it, which take many times their size once they are read.
 
     Raises
     ------
-    TimedOut, Closed, TooLarge
-        When it does not come, cannot come, or announces more than `limit` bytes.
+    TimedOut, Closed, TooLarge, Garbled
+        When it does not come, cannot come, announces more than it may, or is no message.
     """
     end = None if seconds is None else time.monotonic() + seconds
     size, body = _LENGTHS.unpack(_exactly(sock, _LENGTHS.size, end))
-    if size + body > limit:
+    if size + body > limit or size > header:
         raise TooLarge(f"{size + body} bytes")
-    header = bytes(_exactly(sock, size, end))
-    return decode(header, _exactly(sock, body, end))
+    text = bytes(_exactly(sock, size, end))
+    return decode(text, _exactly(sock, body, end))
 
 
 def _exactly(sock: socket.socket, size: int, end: float | None) -> memoryview:

@@ -21,7 +21,7 @@ import numpy as np
 from . import wire
 from .launched import Recording, configured
 
-__all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "serve"]
+__all__ = ["OUTPUT_LIMIT", "OutputFlood", "Performance", "is_callable", "serve"]
 
 #: Characters a function may print in one call before it is stopped.
 OUTPUT_LIMIT = 200_000
@@ -72,11 +72,16 @@ class Performance:
     """One call in three steps, so that a clock can be put around the middle one alone."""
 
     def __init__(
-        self, action: Callable, inputs: list, limit: int = OUTPUT_LIMIT, watch: bool = False
+        self,
+        action: Callable,
+        inputs: list,
+        limit: int = OUTPUT_LIMIT,
+        watch: bool = False,
+        keep: bool = True,
     ) -> None:
         self.action, self.inputs, self.out = action, inputs, _Capped(limit)
         self.recording = Recording() if watch else None
-        self.before = [_copy(v) for v in inputs]
+        self.before = [_copy(v) for v in inputs] if keep else inputs
         self.reply: dict[str, Any] = {"status": "returned", "value": None}
 
     def act(self) -> None:
@@ -157,7 +162,9 @@ def serve(
     Requests: ``{"do": "call", "name", "inputs"}``; ``{"do": "inspect", "name", "inputs",
     "grid", "block", "constants"}``, a call or a launch that the virtual GPU watches;
     ``{"do": "stage", ...}`` keeps such a request, ``{"do": "go"}`` performs it and answers
-    only that it is done, ``{"do": "fetch"}`` hands over the result.
+    only that it is done, ``{"do": "fetch"}`` hands over the result; ``{"do": "has", "name"}``
+    says whether there is such a function; ``{"do": "take", ...}`` calls one with memory that
+    both sides see (``lending.py``).
     """
     staged: Performance | None = None
     while True:
@@ -174,6 +181,12 @@ def serve(
             reply = {"status": "done"}
         elif what == "fetch":
             reply, staged = staged.result(), None
+        elif what == "has":
+            reply = {"status": "has", "value": is_callable(namespace.get(request["name"]))}
+        elif what == "take":
+            from .lending import take
+
+            reply = take(namespace, sock, request, output_limit)
         else:
             performance = _prepare(namespace, request, output_limit)
             performance.act()
@@ -182,6 +195,11 @@ def serve(
             wire.send(sock, reply)
         except wire.TooLarge as size:
             wire.send(sock, {"status": "too large", "message": str(size)})
+
+
+def is_callable(thing: Any) -> bool:
+    """Whether a check can use it.  A kernel is launched by indexing; it need not be callable."""
+    return callable(thing) or (hasattr(thing, "__getitem__") and not isinstance(thing, str | bytes))
 
 
 def _prepare(namespace: Mapping[str, Any], request: dict[str, Any], limit: int) -> Performance:

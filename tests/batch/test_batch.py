@@ -249,7 +249,9 @@ def test_real_notebooks_killed_at_random_end_in_the_bytes_of_an_undisturbed_run(
         },
     )
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    done = subprocess.run(command(track, place, whole, "--jobs", "1"), capture_output=True, text=True)
+    done = subprocess.run(
+        command(track, place, whole, "--jobs", "1"), capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     rows = grades(whole)
     assert {n: r["points"] for n, r in rows.items()} == {"alice": "6", "dead": "2", "张三": "4"}

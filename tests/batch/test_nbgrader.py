@@ -43,9 +43,9 @@ def without_check(notebook):
 
 
 def with_a_warning(notebook):
-    notebook.cells[1].source = (
-        "import warnings\ndef double(x):\n    warnings.warn('careful')\n    return 2 * x"
-    )
+    notebook.cells[
+        1
+    ].source = "import warnings\ndef double(x):\n    warnings.warn('careful')\n    return 2 * x"
 
 
 def that_is_always_equal(notebook):

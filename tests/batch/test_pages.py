@@ -38,7 +38,7 @@ def test_no_cell_of_a_table_is_a_formula(start):
 
 
 def test_a_spreadsheet_sees_chinese_and_line_breaks_stay_in_their_cell():
-    data = grades_csv([row("张三", reason="a\nb, \"c\"")], {"01_a/t": 3})
+    data = grades_csv([row("张三", reason='a\nb, "c"')], {"01_a/t": 3})
     assert data.startswith(b"\xef\xbb\xbf")
     assert cells(data)[1] == ["张三", "2", "3", "2", "none", 'a b, "c"']
 
@@ -133,7 +133,9 @@ def test_the_pages_fit_their_window_in_light_and_dark(scheme, tmp_path):
         pytest.skip("there is no Chromium here")
     long = row("w" * 90, reason="r" * 200)
     (tmp_path / "f.html").write_bytes(feedback_page(long, "T", {"01_a/t": 3}))
-    (tmp_path / "s.html").write_bytes(summary_page([long], "T", {"01_a/t": 3}, {"01_a/t": "t" * 90}))
+    (tmp_path / "s.html").write_bytes(
+        summary_page([long], "T", {"01_a/t": 3}, {"01_a/t": "t" * 90})
+    )
     with sync_api.sync_playwright() as p:
         browser = p.chromium.launch(
             executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]

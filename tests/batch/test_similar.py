@@ -18,7 +18,7 @@ def histogram(values, bins):
     total = sum(counts)
     return [c / total for c in counts]
 '''
-RENAMED = '''
+RENAMED = """
 # my own work!
 def histogram(data: list, n: int) -> list:
     a, b = min(data), max(data)
@@ -30,7 +30,7 @@ def histogram(data: list, n: int) -> list:
         result[k] += 1
     s = sum(result)
     return [r / s for r in result]
-'''
+"""
 OTHER = """
 def histogram(values, bins):
     counts = np.zeros(bins)
@@ -88,7 +88,9 @@ def test_a_copy_among_lines_of_ones_own_and_in_another_order_is_found():
 
 
 def test_code_that_is_not_python_is_compared_by_its_words():
-    kernel = "%%cuda\n__global__ void f(float *a, int n) { int i = blockIdx.x; if (i < n) a[i] *= 2; }"
+    kernel = (
+        "%%cuda\n__global__ void f(float *a, int n) { int i = blockIdx.x; if (i < n) a[i] *= 2; }"
+    )
     renamed = kernel.replace("*a", "*out").replace("a[i]", "out[i]").replace("void f", "void g")
     assert tokens(kernel) == tokens(renamed)
 
