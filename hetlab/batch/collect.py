@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import HetlabError, InvalidValue, one_line
-from .names import Sender, attempt_of, sender
+from .names import attempt_of, sender
 from .unzip import MOST_BYTES, entries, readable_name, unpack
 
 __all__ = ["Handed", "Student", "collect", "read_one"]
@@ -262,7 +262,7 @@ def _may_be_notebook(base: str, file: _File) -> bool:
     lower = base.lower()
     if ".ipynb" in lower:
         return True
-    if file.fault or not lower.endswith((".json", ".txt", ".download")) and "." in lower:
+    if file.fault or (not lower.endswith((".json", ".txt", ".download")) and "." in lower):
         return False
     try:
         head = file.read()[:MOST_BYTES]

@@ -29,12 +29,12 @@ _PLATFORMS = ("moodle", "canvas", "blackboard", "plain")
 @click.option("--out", type=click.Path(path_type=Path), default="results", show_default=True,
               help="Where results are written; what is graded there already stays.")  # fmt: skip
 @click.option("--lesson", "lessons", multiple=True,
-              help="Grade only this lesson (again for more).  [default: those handed in]")  # fmt: skip
+              help="Grade only this lesson (repeatable).  [default: those handed in]")  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Notebooks at a time.  [default: one a core]"
 )
 @click.option("--seed", type=int, default=0, show_default=True,
-              help="A number of yours, mixed with each student's name into the inputs.")  # fmt: skip
+              help="Your number, mixed with each student's name into the inputs.")  # fmt: skip
 @click.option("--regrade", metavar="LESSON/TASK", default="",
               help="Judge this task again for all, and write the differences.")  # fmt: skip
 @click.option("--due", metavar="TIME", default="",

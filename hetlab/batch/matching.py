@@ -75,7 +75,7 @@ def read_bytes(data: bytes, name: str) -> NotebookNode:
 
 
 def _stray_nulls(data: bytes) -> bool:
-    """Whether NUL bytes stand in what is else UTF-8: a copy that was cut short, padded by a disk."""
+    """Whether NUL bytes stand in what is else UTF-8: a copy cut short and padded by a disk."""
     return b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 

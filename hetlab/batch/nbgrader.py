@@ -62,8 +62,8 @@ def export_course(track: Track, folder: str | os.PathLike[str]) -> list[Path]:
     for lesson in lessons:
         notebook = read_notebook(track.lesson(lesson).exercise)
         files[f"source/{lesson}/{lesson}.ipynb"] = notebook_bytes(notebook, outputs=False)
-    values = {"course": repr(track.name), "title": track.title, "first": lessons[0],
-              "inside": repr(INSIDE)}  # fmt: skip
+    values = {"course": track.name, "title": track.title, "first": lessons[0],
+              "inside": INSIDE}  # fmt: skip
     for name in ("nbgrader_config.py", "README.md"):
         if not (target / name).exists():
             files[name] = filled(template(f"nbgrader/{name}"), values).encode()

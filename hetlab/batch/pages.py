@@ -88,7 +88,8 @@ def feedback_page(row: Row, track_title: str, tasks: dict[str, int], language: s
     record = row.record
     parts = [
         f"<h1>{e(track_title)}</h1>",
-        f'<p class="sum"><b>{e(row.student)}</b>: {shown(row.points)} of {row.max_points} points</p>',
+        f'<p class="sum"><b>{e(row.student)}</b>: {shown(row.points)} of {row.max_points} '
+        "points</p>",
     ]
     parts += [f'<p class="note">{e(text)}</p>' for text in _told(row)]
     several = len(record["lessons"]) > 1
@@ -230,13 +231,15 @@ def _how_table(rows: list[Row], tasks: dict[str, int]) -> str:
         for (kind, text), count in ordered:
             what = f"<b>{e(text)}</b>" if kind == 0 else e(text)
             lines.append(
-                f'<tr><td><code>{e(task_id)}</code></td><td>{what}</td><td class="n">{count}</td></tr>'
+                f"<tr><td><code>{e(task_id)}</code></td><td>{what}</td>"
+                f'<td class="n">{count}</td></tr>'
             )
     if not lines:
         return ""
     head = '<tr><th>Task</th><th>How it fails</th><th class="n">Students</th></tr>'
     return (
-        "<h2>How tasks fail</h2><p class='dim'>Bold: a misconception that the check knows by name.</p>"
+        "<h2>How tasks fail</h2>"
+        '<p class="dim">Bold: a misconception that the check knows by name.</p>'
         f'<div class="wide"><table>{head}{"".join(lines)}</table></div>'
     )
 
@@ -276,7 +279,8 @@ def _similar(pairs: list[Pair]) -> str:
     if not pairs:
         return ""
     lines = "".join(
-        f"<tr><td>{e(p.one)}</td><td>{e(p.other)}</td><td>{e(p.lesson)}: {e(', '.join(p.tasks))}</td>"
+        f"<tr><td>{e(p.one)}</td><td>{e(p.other)}</td>"
+        f"<td>{e(p.lesson)}: {e(', '.join(p.tasks))}</td>"
         f'<td class="n">{100 * p.share:.0f} %</td></tr>'
         for p in pairs
     )

@@ -57,9 +57,10 @@ def check(task_id: str, *functions: Callable) -> Verdict | int:
             do=f'Call it like this: hetlab.check("{task_id}", {names})',
         )
     graded = bool(os.environ.get("NBGRADER_EXECUTION"))
-    with _quiet() if graded else contextlib.nullcontext():
-        with open_submission(dict(zip(task.hands_in, functions))) as submission:
-            verdict = judge(task, submission, lesson=lesson.id)
+    handed_in = dict(zip(task.hands_in, functions))
+    quiet = _quiet() if graded else contextlib.nullcontext()
+    with quiet, open_submission(handed_in) as submission:
+        verdict = judge(task, submission, lesson=lesson.id)
     record(verdict)
     if graded:
         if not verdict.points:

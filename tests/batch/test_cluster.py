@@ -103,7 +103,7 @@ def test_the_rows_of_a_cluster_are_those_of_a_local_run_with_a_worker_lost(
 
 
 def test_an_address_that_does_not_answer_is_an_error_within_seconds():
-    with pytest.raises(HetlabError, match="no Dask scheduler answered at tcp://127.0.0.1:1"):
+    with pytest.raises(HetlabError, match=r"no Dask scheduler answered at tcp://127\.0\.0\.1:1"):
         Cluster("tcp://127.0.0.1:1", {})
     with pytest.raises(HetlabError, match="no Dask scheduler answered"):
         Cluster("127.0.0.1", {})

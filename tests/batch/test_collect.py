@@ -114,9 +114,7 @@ def test_names_in_gbk_and_cp437_are_read(tmp_path):
 
 
 def test_a_name_on_disk_that_is_not_utf8_is_read(tmp_path):
-    os.mkdir(os.fsencode(tmp_path) + b"/" + "李雷".encode("gbk"))
-    with open(os.fsencode(tmp_path) + b"/" + "李雷".encode("gbk") + b"/a.ipynb", "wb") as out:
-        out.write(NB)
+    lay_out(tmp_path, {os.fsdecode("李雷".encode("gbk")) + "/a.ipynb": NB})
     (student,) = collect(tmp_path, LESSONS)
     assert student.name == "李雷" and read_one(student.files[0]) == (NB, "")
 

@@ -1,4 +1,4 @@
-"""Cells are matched by id, then by content; what the student's tools or the student did is undone."""
+"""Cells are matched by id, then by content; what a tool or a student did to them is undone."""
 
 import json
 

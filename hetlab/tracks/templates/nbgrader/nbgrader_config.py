@@ -7,9 +7,9 @@ from nbgrader import preprocessors
 c = get_config()  # noqa: F821
 
 # hetlab.check finds the checks here, in every kernel that nbgrader starts.
-os.environ["HETLAB_TRACK"] = str(Path(__file__).absolute().parent / {{inside}})
+os.environ["HETLAB_TRACK"] = str(Path(__file__).absolute().parent / "{{inside}}")
 
-c.CourseDirectory.course_id = {{course}}
+c.CourseDirectory.course_id = "{{course}}"
 
 # The sources are exercises already: nothing is left to clear, and nbgrader's own stub would
 # take the place of whole cells.
