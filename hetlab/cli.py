@@ -18,11 +18,14 @@ __all__ = ["main"]
 _LAZY = {
     "bench": "hetlab.bench.commands",
     "doctor": "hetlab.devices.commands",
+    "grade": "hetlab.batch.commands",
     "lab": "hetlab.tracks.commands",
+    "pack": "hetlab.batch.commands",
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",
     "schedule": "hetlab.sched.commands",
     "track": "hetlab.tracks.commands",
+    "track": "hetlab.batch.commands",
     "update": "hetlab.tracks.commands",
 }
 

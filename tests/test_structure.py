@@ -18,6 +18,7 @@ FLOORS = [
     {"sched", "widgets"},
     {"grading"},
     {"tracks"},
+    {"batch"},
     {"bench", "cli", "magics"},
 ]
 CORE = {"click", "nbformat", "numpy", "psutil", "rich"}
@@ -25,8 +26,8 @@ CORE = {"click", "nbformat", "numpy", "psutil", "rich"}
 ADAPTERS = {
     "cuda": ("vgpu/frontends/", "vgpu/resources.py", "devices/"),
     "cupy": ("vgpu/frontends/", "devices/", "sched/executors/"),
-    "dask": ("grading/cluster.py", "devices/", "sched/executors/"),
-    "distributed": ("grading/cluster.py", "devices/", "sched/executors/"),
+    "dask": ("batch/cluster.py", "devices/", "sched/executors/"),
+    "distributed": ("batch/cluster.py", "devices/", "sched/executors/"),
     "triton": ("vgpu/frontends/", "devices/"),
     "tvm": ("vgpu/frontends/", "devices/"),
 }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import textwrap
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..errors import HetlabError
@@ -67,14 +70,25 @@ def check(task_id: str, *functions: Callable) -> Verdict | Later | int:
             f"task {task_id} asks for {len(task.hands_in)} function(s), got {len(functions)}",
             do=f'Call it like this: hetlab.check("{task_id}", {names})',
         )
-    with open_submission(dict(zip(task.hands_in, functions))) as submission:
+    graded = bool(os.environ.get("NBGRADER_EXECUTION"))
+    handed_in = dict(zip(task.hands_in, functions))
+    quiet = _quiet() if graded else contextlib.nullcontext()
+    with quiet, open_submission(handed_in) as submission:
         verdict = judge(task, submission, lesson=lesson.id)
     record(verdict)
-    if os.environ.get("NBGRADER_EXECUTION"):
+    if graded:
         if not verdict.points:
             raise NoPoints(repr(verdict))
         return verdict.points
     return verdict
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """nbgrader gives 0 points to a cell with a word on stderr, be it NumPy's warning."""
+    with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import click
 from ..errors import TrackError, optional
 from .files import Action
 
-__all__ = ["lab", "restore", "save", "track", "update"]
+__all__ = ["existing_work", "lab", "restore", "save", "track", "update"]
 
 _work_option = click.option(
     "--work", type=click.Path(path_type=Path), help="Your work folder.  [default: found by itself]"
@@ -217,7 +217,7 @@ def update(work: Path | None) -> None:
     """Bring in newer lessons; your answers stay, and old/ keeps a copy from before."""
     from .merge import update as merge_all
 
-    actions = merge_all(_existing_work(work))
+    actions = merge_all(existing_work(work))
     _print_actions(actions)
     if not actions:
         click.echo("Everything is up to date.")
@@ -233,7 +233,7 @@ def save(file: Path | None, work: Path | None) -> None:
 
     with _console(stderr=True).status("Packing ...") as status:
         target = pack(
-            _existing_work(work),
+            existing_work(work),
             file,
             lambda name: status.update(f"Packing {name}".replace("[", r"\[")),
         )
@@ -265,7 +265,7 @@ def restore(file: Path, work: Path | None) -> None:
         open_work(found, work)
 
 
-def _existing_work(work: Path | None) -> Path:
+def existing_work(work: Path | None) -> Path:
     """The work folder to use; there must be one."""
     from .manifest import POINTER, find_track
     from .work import default_work, find_work

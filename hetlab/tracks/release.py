@@ -31,7 +31,7 @@ from .notebooks import code_cell, markdown_cell, new_notebook, notebook_bytes
 from .regions import drop_hidden
 from .templates import filled, template
 
-__all__ = ["draft_release", "release"]
+__all__ = ["draft_release", "manifest_text", "release"]
 
 
 def release(track: Track, folder: str | os.PathLike[str]) -> list[Path]:
@@ -99,7 +99,7 @@ def draft_release(track: Track) -> tuple[dict[str, bytes], list[Leak]]:
             where=str(track.manifest),
             do="Add one with: hetlab track add-lesson 01_my_topic",
         )
-    files = {MANIFEST: _manifest(track).encode(), "README.md": _readme(track).encode()}
+    files = {MANIFEST: manifest_text(track).encode(), "README.md": _readme(track).encode()}
     files[".gitignore"] = template("track/gitignore").encode()
     secrets, public, taught, hints = [], set(), set(), []
     for lesson in track.lessons:
@@ -164,8 +164,14 @@ def _public(path: Path) -> bytes:
     return (source.rstrip("\n") + "\n").encode()
 
 
-def _manifest(track: Track) -> str:
-    """The manifest written anew: comments stay at home, included lessons become its own."""
+def manifest_text(track: Track, only: tuple[str, ...] = ()) -> str:
+    """The manifest written anew: comments stay at home, included lessons become its own.
+
+    Parameters
+    ----------
+    only : tuple of str
+        Some lessons instead of all.
+    """
     head = {
         "name": track.name,
         "title": track.title,
@@ -177,7 +183,12 @@ def _manifest(track: Track) -> str:
     keys = ("id", "title", "minutes", "kind", "part", "after", "devices", "platforms", "points",
             "terms", "claims")  # fmt: skip
     for lesson in track.lessons:
-        lines += ["", "[[lesson]]", *(f"{k} = {_toml(getattr(lesson, k))}" for k in keys)]
+        if only and lesson.id not in only:
+            continue
+        values = {k: getattr(lesson, k) for k in keys}
+        if only:
+            values["after"] = tuple(x for x in lesson.after if x in only)
+        lines += ["", "[[lesson]]", *(f"{k} = {_toml(v)}" for k, v in values.items())]
     return "\n".join(lines) + "\n"
 
 

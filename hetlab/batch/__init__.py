@@ -1,0 +1,1 @@
+"""Grading a class: submissions in any layout become rows, reasons and pages."""
