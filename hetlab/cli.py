@@ -24,7 +24,6 @@ _LAZY = {
     "restore": "hetlab.tracks.commands",
     "save": "hetlab.tracks.commands",
     "schedule": "hetlab.sched.commands",
-    "track": "hetlab.tracks.commands",
     "track": "hetlab.batch.commands",
     "update": "hetlab.tracks.commands",
 }
