@@ -34,7 +34,7 @@ saxpy = Task(
         Correct(saxpy_spec, saxpy_cases, points=2, changes=(2,), agree=close(ulps=4, atol=1e-6)),
         Faster(
             than=plain_saxpy,
-            inputs=lambda rng: (np.float32(0.5), *vectors(rng, 30_000)),
+            inputs=lambda rng: (np.float32(0.5), *vectors(rng, 300_000)),
             bands={10: 1},
             against="the loop in Python",
             changes=(2,),

@@ -44,7 +44,7 @@ autocorrelation = Task(
         Correct(autocorrelation_spec, autocorrelation_cases, points=2, agree=close(rtol=1e-4)),
         Faster(
             than=one_chain_compiled,
-            inputs=lambda rng: (vectors(rng, 16_384)[0], 256),
+            inputs=lambda rng: (vectors(rng, 65_536)[0], 256),
             bands={3: 2},
             against="one chain of additions a lag, compiled,",
             agree=close(rtol=1e-3),

@@ -38,7 +38,7 @@ heat = Task(
         Correct(heat_spec, heat_cases, points=2, agree=close(ulps=0, rtol=1e-4, atol=1e-5)),
         Faster(
             than=heat_spec,
-            inputs=lambda rng: (field(rng, 100, 100), 500),
+            inputs=lambda rng: (field(rng, 200, 200), 500),
             bands={3: 1},
             against="NumPy's slices",
         ),
