@@ -53,11 +53,11 @@ $(VENV)/made.stamp:
 	@touch $@
 
 $(VENV)/lab.stamp: $(VENV)/made.stamp pyproject.toml constraints.txt
-	@echo "Installing the course into $(VENV) (once, about 1.2 GB) ..."
+	@echo "Installing the course into $(VENV) (once, about 2.5 GB) ..."
 	@$(PIP) -e ".[lab]"
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/made.stamp pyproject.toml constraints.txt
-	@echo "Installing the course and its tests into $(VENV) (once, about 1.4 GB) ..."
+	@echo "Installing the course and its tests into $(VENV) (once, about 2.9 GB) ..."
 	@$(PIP) -e ".[test]"
 	@touch $@ $(VENV)/lab.stamp
