@@ -29,6 +29,22 @@ def _kernel(request: dict) -> tuple[Callable, Callable[[], bool]]:
     return profiled, case.check
 
 
+def _triton(request: dict, interpreted: bool) -> tuple[Callable, Callable[[], bool]]:
+    from hetlab.bench._triton_kernels import CASES, Loan
+
+    kernel, grid, args, constants, check = CASES[request["case"]](request["n"])
+    if interpreted:
+        lent = [Loan(a) if hasattr(a, "dtype") else a for a in args]
+        return lambda: kernel[grid](*lent, **constants), check
+    import hetlab
+
+    def profiled() -> None:
+        if not hetlab.profile(kernel[grid], *args, **constants).ok:
+            raise RuntimeError("the benchmark's own kernel has a hazard")
+
+    return profiled, check
+
+
 def _overhead(request: dict) -> tuple[Callable, Callable[[], bool]]:
     import numpy as np
     from numba import cuda
@@ -64,6 +80,8 @@ def main(peer: str) -> None:
             if key not in ready:
                 if request["case"] == "launch overhead":
                     ready[key] = _overhead(request)
+                elif request["case"].startswith("Triton"):
+                    ready[key] = _triton(request, peer == "Triton's interpreter")
                 elif peer == "njit":
                     from hetlab.bench._vgpu_kernels import loops
 

@@ -1,7 +1,7 @@
 """``hetlab bench vgpu``: the virtual GPU beside its peers, in turn, in one run.
 
-The peers are Numba's simulator, which is what a learner without a GPU has today, and
-the same loops compiled for the CPU by ``numba.njit``, which is the floor.  Each runs in
+The peers are Numba's simulator and Triton's interpreter, which are what a learner without
+a GPU has today, and loops compiled for the CPU by ``numba.njit``, the floor.  Each runs in
 a process of its own; a round asks every peer once, so that a busy machine disturbs
 all of them alike.  Seconds are seconds of this host; they say nothing about a GPU.
 """
@@ -24,6 +24,7 @@ from hetlab.units import binary_bytes, ratio, seconds
 __all__ = ["Peer", "compare", "growth", "main"]
 
 VIRTUAL, SIMULATOR, NJIT = "virtual GPU", "Numba's simulator", "njit"
+INTERPRETER = "Triton's interpreter"
 
 # case, size, counting and all hazards on, the peer
 COMPARISONS = [
@@ -32,6 +33,11 @@ COMPARISONS = [
     ("block reduction", 65_536, True, SIMULATOR),
     ("vector add", 65_536, False, NJIT),
     ("tiled matmul", 256, False, NJIT),
+    ("Triton add", 100_000, True, INTERPRETER),
+    ("Triton softmax of 512 rows", 781, True, INTERPRETER),
+    ("Triton matmul fp16", 256, True, INTERPRETER),
+    ("Triton matmul fp32", 256, True, INTERPRETER),
+    ("Triton attention", 256, True, INTERPRETER),
 ]
 
 
@@ -41,6 +47,7 @@ class Peer:
     def __init__(self, name: str) -> None:
         self.name = name
         environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1" if name == SIMULATOR else "0"}
+        environment["TRITON_INTERPRET"] = "1" if name == INTERPRETER else "0"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "hetlab.bench._vgpu_worker", name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -83,7 +90,7 @@ def machine() -> str:
     except OSError:
         pass
     versions = []
-    for name in ("numpy", "numba", "numba-cuda"):
+    for name in ("numpy", "numba", "numba-cuda", "triton"):
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
@@ -151,6 +158,11 @@ def _overhead(rounds: int) -> list[float]:
     return [answer["seconds"] for answer in answers if "seconds" in answer]
 
 
+def _mean(results: list[dict]) -> float | None:
+    ratios = [r for one in results if one["peer"] == INTERPRETER for r in one["ratios"]]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
 def _line(result: dict) -> str:
     what = f"{result['case']} {result['n']:,}"
     mode = "counting and hazards on" if result["checked"] else "counting off"
@@ -200,6 +212,9 @@ def main(argv: list[str] | None = None) -> int:
         result = compare(case, n, checked, other, options.rounds, options.budget)
         report["comparisons"].append(result)
         write(_line(result) + "\n")
+    mean = report["triton_geometric_mean"] = _mean(report["comparisons"])
+    if mean:
+        write(f"geometric mean over the Triton kernels: {ratio(mean)}\n")
     if not options.quick:
         report["growth"] = growth()
         write("vector add, counting and hazards on, by number of threads:\n")
