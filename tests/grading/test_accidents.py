@@ -137,12 +137,6 @@ ACCIDENTS = {
         TOTAL,
         points=(2, 1),
     ),
-    "files are deleted": A(
-        "import shutil\nshutil.rmtree('/tmp', ignore_errors=True)" * (sys.platform == "linux"),
-        DOUBLE,
-        TOTAL,
-        points=(2, 1),
-    ),
     "np is another thing": A("np = 3", DOUBLE, TOTAL, points=(2, 1)),
     "print, len and str are other things": A(
         "print = len = str = isinstance = 'mine'", DOUBLE, TOTAL, points=(2, 1)
