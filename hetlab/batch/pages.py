@@ -108,9 +108,8 @@ def feedback_page(row: Row, track_title: str, tasks: dict[str, int], language: s
 
 
 def _told(row: Row) -> list[str]:
-    """Notebook-level remarks: the reason, then what was put right."""
-    found = row.reason.split("; ") if row.reason else []
-    found += row.record.get("notes", [])
+    """Remarks on whole notebooks: what went wrong, then what was put right."""
+    found = [*row.told, *row.record.get("notes", [])]
     for entry in row.record["lessons"].values():
         found += entry.get("notes", [])
     return list(dict.fromkeys(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ class Row:
         Task id -> points, after overrides.
     by_hand : tuple of str
         Tasks that a human decided; "" for the sum.
+    told : tuple of str
+        The part of the reason that the student is told too: all but what is to be looked at.
     """
 
     student: str
@@ -60,6 +63,7 @@ class Row:
     reason: str
     late: bool = False
     by_hand: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     record: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -81,7 +85,7 @@ def rows_of(
 def _row(record: dict, tasks: dict[str, int], overrides: list[Override], late_keeps: float) -> Row:
     name = record["student"]
     points: dict[str, float] = {t: record["tasks"].get(t, {}).get("points", 0) for t in tasks}
-    reasons = _reasons(record)
+    reasons = _said(record, "reason", record.get("reasons", []))
     mine = [o for o in overrides if o.student == name]
     for o in mine:
         if o.task:
@@ -100,23 +104,24 @@ def _row(record: dict, tasks: dict[str, int], overrides: list[Override], late_ke
         what = o.task or "the sum"
         reasons.append(f"{what} decided by hand: {o.why}" if o.why else f"{what} decided by hand")
     used = {e.get("sandbox") for e in record["lessons"].values()} - {None, ""}
+    look = [f"to look at: {text}" for text in _said(record, "incidents")]
     return Row(
-        name, total, sum(tasks.values()), points, " ".join(sorted(used)), "; ".join(reasons), late,
-        tuple(o.task for o in mine), record,
+        name, total, sum(tasks.values()), points, " ".join(sorted(used)),
+        "; ".join([*reasons, *look]), late, tuple(o.task for o in mine), tuple(reasons), record,
     )  # fmt: skip
 
 
-def _reasons(record: dict) -> list[str]:
-    """What went wrong with whole notebooks; with the lesson's name when there are several."""
-    found = list(record.get("reasons", []))
-    several = len(record["lessons"]) > 1
+def _said(record: dict, part: str, first: Iterable[str] = ()) -> list[str]:
+    """A part of what was said of each notebook; with the lesson's name where not of all."""
+    found = list(first)
     faults: dict[str, list[str]] = {}
     for lesson, entry in record["lessons"].items():
-        for text in filter(None, [entry.get("reason", ""), *entry.get("incidents", [])]):
+        said = entry.get(part) or []
+        for text in [said] if isinstance(said, str) else said:
             faults.setdefault(text, []).append(lesson)
     for text, lessons in faults.items():
-        one = several and len(lessons) < len(record["lessons"])
-        found.append(f"{', '.join(lessons)}: {text}" if one else text)
+        some = len(lessons) < len(record["lessons"])
+        found.append(f"{', '.join(lessons)}: {text}" if some else text)
     return list(dict.fromkeys(found))
 
 

@@ -48,6 +48,7 @@ def new_track(folder: str | os.PathLike[str], title: str | None = None) -> Track
         MANIFEST: filled(template("track/track.toml"), values),
         "README.md": filled(template("track/README.md"), {"title": title}),
         ".gitignore": template("track/gitignore"),
+        ".github/workflows/verify.yml": template("track/verify.yml"),
     }
     _write_new(root, {name: text.encode() for name, text in files.items()})
     return load_track(root)

@@ -24,7 +24,8 @@ def row(name="alice", points=2, lms="", lms_id="", reason="", verdict=None):
         "student": name, "lms": lms, "lms_id": lms_id, "hetlab": "0.1", "seed": 1, "notes": [],
         "lessons": {"01_a": {"file": "a.ipynb", "notes": []}}, "tasks": tasks,
     }  # fmt: skip
-    return Row(name, points, 3, {"01_a/t": points}, "none", reason, record=record)
+    told = (reason,) if reason else ()
+    return Row(name, points, 3, {"01_a/t": points}, "none", reason, told=told, record=record)
 
 
 def cells(data):
@@ -91,6 +92,23 @@ def test_feedback_never_shows_a_hidden_expectation():
     page = feedback_page(row(verdict=verdict), "T", {"01_a/t": 3}).decode()
     assert "a hidden input" in page
     assert not re.search(rf"{secret}|{secret + 5150}|5150", page)
+
+
+def test_what_is_to_be_looked_at_is_for_the_instructor_alone(track, tmp_path):
+    place = lay_out(tmp_path / "in", {"a.ipynb": handed_in(track)})
+
+    def odd(jobs):
+        from dataclasses import replace
+
+        for job, answer in by_eye(jobs):
+            yield job, replace(answer, incidents=("cell 2 starts a process",), reason="it died")
+
+    batch = Batch(place, track, tmp_path / "out", Options(tier="none"))
+    batch.run(batch.prepare(), odd)
+    (one,) = write_reports(batch)
+    assert one.reason == "it died; to look at: cell 2 starts a process"
+    page = (tmp_path / "out" / "feedback" / "a.html").read_text("utf-8")
+    assert "it died" in page and "starts a process" not in page
 
 
 def test_the_summary_counts_how_tasks_fail(track, tmp_path):

@@ -25,7 +25,9 @@ def files(root):
 
 def test_a_new_track_loads_and_has_no_lessons(track):
     assert (track.name, track.title, track.lessons) == ("我的-track", 'A "quoted" title', ())
-    assert set(files(track.root)) == {"track.toml", "README.md", ".gitignore"}
+    workflow = ".github/workflows/verify.yml"
+    assert set(files(track.root)) == {"track.toml", "README.md", ".gitignore", workflow}
+    assert b"hetlab track verify" in files(track.root)[workflow]
 
 
 def test_two_lessons_can_be_added_and_verify_at_once(track):
