@@ -1,4 +1,4 @@
-"""Task graphs, machines, policies, and the scheduler between them (see docs/scheduler.md).
+"""Task graphs, machines, policies, and the scheduler between them (see docs/pages/scheduler.md).
 
 A policy decides; an executor acts: in virtual time, on this machine, or on a Dask cluster.
 Names load on first use.
