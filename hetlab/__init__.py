@@ -17,6 +17,7 @@ _OWNERS: dict[str, str] = {
     "StreamTimeline": "hetlab.models.streams",
     "amdahl": "hetlab.models",
     "array_module": "hetlab.devices.arrays",
+    "assembly": "hetlab.vgpu.assembly",
     "break_even": "hetlab.models",
     "busy_share": "hetlab.models",
     "check": "hetlab.tracks.check",

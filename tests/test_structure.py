@@ -34,6 +34,7 @@ ADAPTERS = {
 # Modules whose classes or functions are made of an optional library: they may import it, and are
 # themselves imported inside functions only.
 MADE_OF = {
+    "bench/_triton_kernels.py": {"triton"},
     "bench/_vgpu_kernels.py": {"numba"},
     "timing/ceilings_numba.py": {"numba"},
     "widgets/live_access.py": {"anywidget", "traitlets"},

@@ -8,6 +8,7 @@ import importlib
 _OWNERS = {
     "Launch": "hetlab.vgpu.report",
     "Launches": "hetlab.vgpu.report",
+    "assembly": "hetlab.vgpu.assembly",
     "empty": "hetlab.vgpu.uninitialised",
     "raw_kernel": "hetlab.vgpu.frontends.raw_kernel",
     "sanitize": "hetlab.vgpu.profile",

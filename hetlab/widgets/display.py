@@ -29,6 +29,7 @@ def register(ipython) -> None:
         ("hetlab.timing.ceilings", "Peaks", peaks_html),
         ("hetlab.timing.revealing", "Reveal", reveal_html),
         ("hetlab.devices.device", "DeviceList", devices_html),
+        ("hetlab.vgpu.assembly", "Assembly", assembly_html),
         ("hetlab.models.roles", "ModelledDevice", modelled_html),
         ("hetlab.models.role_table", "RoleTable", roles_html),
         ("hetlab.vgpu.frontends.tvm_sources", "Sources", sources_html),
@@ -43,6 +44,13 @@ def devices_html(d) -> str:
     from hetlab.widgets.device_map import devices_html as draw
 
     return draw(d)
+
+
+def assembly_html(found) -> str:
+    """An Assembly: the source and a stage of the compiler, side by side."""
+    from hetlab.widgets.showing_assembly import assembly_html as draw
+
+    return draw(found)
 
 
 def modelled_html(device) -> str:

@@ -119,6 +119,10 @@ class TritonLaunch:
         _sing()
         return _guarded(self.kernel, "run", self.grid, args, {**named, "warmup": False})
 
+    def compile(self, *args, **named):
+        """The compiled kernel of this launch, which does not take place."""
+        return _guarded(self.kernel, "run", self.grid, args, {**named, "warmup": True})
+
 
 def _name(kernel) -> str:
     return getattr(kernel, "__name__", "") or getattr(
