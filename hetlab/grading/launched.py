@@ -128,7 +128,7 @@ def configured(
     shape = _dims(grid) if block is None else (_dims(grid), _dims(block))
     named = dict(constants or {})
 
-    def launch(*inputs: Any) -> Any:
+    def launch(*inputs: Any) -> None:
         if isinstance(kernel, FunctionType):
             raise InvalidValue(
                 kernel.__name__,
@@ -136,7 +136,9 @@ def configured(
                 "a plain function",
                 do="Write the decorator on the line above def.",
             )
-        return on_virtual_gpu(kernel[shape])(*inputs, **named)
+        on_virtual_gpu(kernel[shape])(
+            *inputs, **named
+        )  # what a launch returns is a framework's own affair
 
     return launch
 

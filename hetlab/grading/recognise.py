@@ -121,7 +121,13 @@ def _same(criterion: Correct, mistaken: Answer, outcome: Outcome) -> bool:
 
 
 def _hazards(outcome: Outcome) -> set[str]:
-    return {h["kind"] for one in outcome.launches for h in one.hazards}
+    """Kinds of hazards; outside an array, reading and writing are different mistakes."""
+    hazards = [h for one in outcome.launches for h in one.hazards]
+    return {h["kind"] + (" read" if _reads_outside(h) else "") for h in hazards}
+
+
+def _reads_outside(hazard: Mapping) -> bool:
+    return hazard["kind"] == "out-of-bounds" and " reads " in hazard["message"]
 
 
 def _holds(candidate: Wrong, call: Call) -> bool:

@@ -57,6 +57,7 @@ TRIVIAL = re.compile(
     | {NAME}\s*=\s*(?:[-~]?[\w.]+|{NAME}\.copy\(\))
     | {NAME}\s*=\s*(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\)
     | \"\"\".* | '''.* | {NAME},? | \"{NAME}\",? | yield\s+Case\(
+    | {NAME}\s*=\s*tl\.program_id\([012]\)
     | {NAME}(?:,\s*{NAME})*\s*=\s*cuda\.grid\([123]\) | cuda\.sync(?:threads|warp)\(\)
     )""",
     re.VERBOSE,

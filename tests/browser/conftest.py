@@ -35,7 +35,7 @@ def screenshots(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """What `make lab` starts, in a home of its own: its address and the work folder."""
     pytest.importorskip("jupyterlab")
@@ -81,7 +81,7 @@ def _wait_for(url, server, log):
     raise RuntimeError(f"JupyterLab does not answer: {log.read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: its event loop would stand in the way of others
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api")
     path = chromium_path()
