@@ -125,12 +125,13 @@ def most_of_an_answer(leaks: Iterable[Leak], secrets: Iterable[Secret]) -> list[
     lines = Counter(answer for answer, _ in {(s.answer, s.tokens) for s in secrets})
     leaks = list(leaks)
     found = Counter((leak.secret.answer, leak.file) for leak in leaks)
-    return [
-        leak
-        for leak in leaks
+    told = {
+        (leak.file, leak.secret.tokens): leak  # several answers may share a line
+        for leak in reversed(leaks)
         if leak.secret.region == "HIDDEN"
         or found[leak.secret.answer, leak.file] >= SHARE * lines[leak.secret.answer]
-    ]
+    }
+    return list(reversed(told.values()))
 
 
 def public_lines(lesson: Lesson) -> set[tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """What students get still judges: checks without their hidden parts accept the solution."""
 
 import json
+import linecache
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,10 @@ def solution_of(lesson):
         if cell["cell_type"] == "code" and not cell["metadata"].get("hetlab", {}).get("check"):
             lines = "".join(cell["source"]).splitlines()
             source = "\n".join(line for line in lines if not line.startswith("%"))
-            exec(compile(source, f"{lesson}/{cell['id']}", "exec"), names)
+            place = f"{lesson}/{cell['id']}"
+            # Compilers that read a kernel's source look here when there is no file.
+            linecache.cache[place] = (len(source), None, source.splitlines(True), place)
+            exec(compile(source, place, "exec"), names)
     return names
 
 

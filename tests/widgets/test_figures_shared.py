@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetlab.errors import InvalidValue
@@ -76,6 +76,7 @@ def test_the_recorded_ladder_is_that_of_its_author():
     assert f"peak of the memory: {figures_reduce.PEAK:g}" in shown
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=16))
 def test_compaction_packs_what_is_above_zero_in_its_order(values):
     figure = figures_reduce.compaction(values)

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close, unseen
 
-### BEGIN HIDDEN
-from .common import cpp, floats, on_line, unseen
+from .common import cpp, floats, on_line
 
-### END HIDDEN
 # ----------------------------------------------------------------------------------- saxpy
 
 

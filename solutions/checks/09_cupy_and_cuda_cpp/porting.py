@@ -2,12 +2,7 @@
 
 import re
 
-from hetlab.grading import Case, Correct, Task, Wrong, exact
-
-### BEGIN HIDDEN
-from .common import unseen
-
-### END HIDDEN
+from hetlab.grading import Case, Correct, Task, Wrong, exact, unseen
 
 
 ### BEGIN PUBLIC SPEC

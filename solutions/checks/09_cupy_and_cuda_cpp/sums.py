@@ -4,12 +4,10 @@ import warnings
 
 import numpy as np
 
-from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close, unseen
 
-### BEGIN HIDDEN
-from .common import BLOCK, cpp, floats, on_line, unseen
+from .common import BLOCK, cpp, floats, on_line
 
-### END HIDDEN
 # ------------------------------------------------------------------------------------- dot
 
 

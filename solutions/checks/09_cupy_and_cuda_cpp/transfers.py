@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from hetlab.grading import Case, Correct, Task, Wrong, close, exact
+from hetlab.grading import Case, Correct, Task, Wrong, close, exact, unseen
 
-### BEGIN HIDDEN
-from .common import unseen
-
-### END HIDDEN
 # ---------------------------------------------------------------------------- offload_pays
 
 
