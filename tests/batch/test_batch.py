@@ -236,6 +236,7 @@ def command(track, place, out, *more):
     return [sys.executable, "-m", "hetlab", *map(str, words)]
 
 
+@pytest.mark.soak
 def test_real_notebooks_killed_at_random_end_in_the_bytes_of_an_undisturbed_run(track, tmp_path):
     def dies(notebook):
         notebook.cells[3].source = "import os\nos._exit(0)"

@@ -78,6 +78,7 @@ def graded(track, place, out, runner=None):
         return {r.student: r.points for r in write_reports(batch)}
 
 
+@pytest.mark.soak
 def test_the_rows_of_a_cluster_are_those_of_a_local_run_with_a_worker_lost(
     track, classroom, tmp_path
 ):

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetlab.devices import chip
@@ -55,6 +55,7 @@ def test_a_value_lies_within_its_range(n, data):
             assert told.seconds == pytest.approx(told.start + told.moving + told.working)
 
 
+@settings(deadline=None)
 @given(*(st.integers(1, 50) for _ in range(3)), st.integers(0, 500), st.integers(1, 10), st.data())
 def test_break_even_is_the_first_size_that_a_walk_through_all_sizes_finds(
     host, rate, link, start, moved, data

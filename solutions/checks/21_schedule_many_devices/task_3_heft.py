@@ -81,10 +81,11 @@ fpga_seconds = Task(
 
 
 ### BEGIN HIDDEN
+from .task_2_ranks import at_the_end, ranks_spec, start_spec  # noqa: E402
+
+
 def reference(costs, edges, insertion=True, transfers=True, by="end", rank=True):
     """HEFT, and its misconceptions by switches."""
-    from .task_2_ranks import at_the_end, ranks_spec, start_spec
-
     ranks = ranks_spec(costs, edges)
     order = sorted(costs, key=lambda t: -ranks[t]) if rank else _waves(costs, edges)
     places, busy = {}, {}
