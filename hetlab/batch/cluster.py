@@ -8,6 +8,7 @@ with it, which the scheduler gives to another.
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,7 @@ class Cluster:
         distributed = optional("distributed", "cluster", "grade on a Dask cluster")
         self._distributed, self.address, self.bundle = distributed, address, bundle
         try:
+            _knock(address)
             with _quiet():
                 self.client = distributed.Client(address, timeout=_ANSWER, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as cause:
@@ -144,6 +146,18 @@ def _grade(job: str, bundle: dict[str, bytes]) -> str:
     with _one_at_a_time:
         grader = _graders.setdefault(str(root), Grader(Path(root)))
         return grader.ask(Job.from_json(job)).to_json()
+
+
+def _knock(address: str) -> None:
+    """Connect once, before there is a client.
+
+    A client that found nobody is closed by the garbage collector, whenever and in whichever
+    thread that happens; in the thread of the next client it waits for a lock which that
+    client's start holds.
+    """
+    from distributed.comm import get_address_host_port
+
+    socket.create_connection(get_address_host_port(address, strict=True), _ANSWER).close()
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import psutil
@@ -104,10 +105,13 @@ def test_the_rows_of_a_cluster_are_those_of_a_local_run_with_a_worker_lost(
 
 
 def test_an_address_that_does_not_answer_is_an_error_within_seconds():
+    before = set(threading.enumerate())
     with pytest.raises(HetlabError, match=r"no Dask scheduler answered at tcp://127\.0\.0\.1:1"):
         Cluster("tcp://127.0.0.1:1", {})
     with pytest.raises(HetlabError, match="no Dask scheduler answered"):
         Cluster("127.0.0.1", {})
+    # A client left half made would be closed later, in some other thread.
+    assert not set(threading.enumerate()) - before
 
 
 def test_a_cluster_without_workers_is_an_error(track, tmp_path):
