@@ -45,6 +45,7 @@ __all__ = [
 # One token: a name or number, a text in quotes, or a sign.
 TOKEN = re.compile(r"\w+|\"[^\"\n]*\"|'[^'\n]*'|[^\w\s]")
 NAME = r"[A-Za-z_]\w*"
+TYPE = r"(?::\s*tl\.constexpr)?"
 # Lines that anybody would write and that give nothing away.
 TRIVIAL = re.compile(
     rf"""(?:
@@ -56,7 +57,10 @@ TRIVIAL = re.compile(
     | (?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\),?
     | {NAME}\s*=\s*(?:[-~]?[\w.]+|{NAME}\.copy\(\))
     | {NAME}\s*=\s*(?:np|cp)\.(?:empty|zeros|ones)(?:_like)?\({NAME}\)
-    | \"\"\".* | '''.* | {NAME},? | \"{NAME}\",? | yield\s+Case\(
+    | \"\"\".* | '''.* | {NAME},? | \"[\w\s]*\",? | yield\s+Case\(
+    # What formatting leaves of a longer line: an opening, an argument, a list of parameters.
+    | (?:{NAME}\s*=\s*)?{NAME}(?:\.{NAME})*\( | {NAME}={NAME},? | lambda[\s\w,]*:\s*\(
+    | {NAME}(?:\s*[+]\s*{NAME})*, | {NAME}{TYPE}(?:,\s*{NAME}{TYPE})*,?
     | {NAME}\s*=\s*tl\.program_id\([012]\)
     | {NAME}(?:,\s*{NAME})*\s*=\s*cuda\.grid\([123]\) | cuda\.sync(?:threads|warp)\(\)
     )""",
