@@ -93,6 +93,9 @@ class Tally:
     def _pattern(self, site, a: Addresses, offset: int) -> None:
         """Keep the first warp's addresses, for pictures."""
         lanes = a.lanes
+        if lanes.groups(32)[2] is None:  # the first warp is whole
+            self.patterns[site.id] = (np.broadcast_to(a.ad, lanes.n)[:32] + offset).tolist()
+            return
         slots = lanes.all_slots[:32]
         first = slots[:1] >> 5
         mine = slots[(slots >> 5) == first] & 31

@@ -16,6 +16,7 @@ import numpy as np
 __all__ = [
     "bf16_to_f32",
     "directed",
+    "f16_to_f32",
     "f32_to_bf16",
     "fma_f16",
     "fma_f32",
@@ -283,6 +284,24 @@ def ftz(x):
 def bf16_to_f32(x):
     """``uint16`` holding bfloat16, as float32."""
     return (x.astype(u4) << u4(16)).view(f4)
+
+
+_HALF_BITS = i4(-0x70002000)  # of a half: its sign at the top, 15 bits from bit 13
+
+
+def f16_to_f32(x):
+    """An array of halves as singles, by their bits: quicker than NumPy's conversion.
+
+    With the exponent's bias left as it is the number is too small by a factor of 2**112, also a
+    subnormal one; infinities and not-a-numbers come out as numbers from 2**16 on.
+    """
+    bits = x.view(np.int16).astype(i4)
+    bits <<= i4(13)
+    bits &= _HALF_BITS
+    out = bits.view(f4)
+    out *= f4(2.0**112)
+    special = out.size and max(np.maximum.reduce(out, None), -np.minimum.reduce(out, None)) >= 65536
+    return x.astype(f4) if special else out
 
 
 def f32_to_bf16(x, mode="rn"):
