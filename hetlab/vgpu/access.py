@@ -188,9 +188,18 @@ class MemoryPort(Rules):
             before = fetch(site, view, places, 0, offset)
             before = before if site.parts > 1 else (before,)
             self.shared_races.note(self.batch, site, a, offset, None, 0, values, before)
-            if self.shared_written is not None:
-                mark(site, self.shared_written, places, 0, offset)
+            self._mark_shared(site, a, offset, places)
         put(site, view, places, 0, offset, values)
+
+    def _mark_shared(self, site, a, offset, places) -> None:
+        """Note what a store has written, unless all from its first to its last byte is."""
+        part = a.lo + offset, a.hi + offset + site.size
+        if self.shared_written is None or part in self.known_written:
+            return
+        mark(site, self.shared_written, places, 0, offset)
+        rows = self.shared_written.reshape(self.batch.shape.blocks, self.stride)
+        if rows[:, part[0] : part[1]].all():
+            self.known_written.add(part)
 
     def _check_shared_written(self, site, a, offset) -> None:
         if self.shared_written is None:

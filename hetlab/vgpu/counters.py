@@ -94,7 +94,9 @@ class Tally:
         """Keep the first warp's addresses, for pictures."""
         lanes = a.lanes
         if lanes.groups(32)[2] is None:  # the first warp is whole
-            self.patterns[site.id] = (np.broadcast_to(a.ad, lanes.n)[:32] + offset).tolist()
+            uniform = not isinstance(a.ad, np.ndarray)
+            values = [a.lo + offset] * 32 if uniform else (a.ad[:32] + offset).tolist()
+            self.patterns[site.id] = values
             return
         slots = lanes.all_slots[:32]
         first = slots[:1] >> 5

@@ -86,17 +86,18 @@ def fma_f32(a, b, c):
     """a * b + c in single precision, rounded once.
 
     The product is exact in double.  Rounding the double sum to float is a second rounding; it
-    can differ from a single one only where the sum is a tie, or subnormal: those are redone.
+    can differ from a single one only where the sum is a tie, or subnormal, and was itself
+    rounded: those are redone.
     """
-    s = a.astype(f8) * b.astype(f8)
-    s += c.astype(f8)
+    p, c = a.astype(f8) * b.astype(f8), c.astype(f8)
+    s = p + c
     r = s.astype(f4)
     tie = (s.view(u8) << u8(35)) == _TIE
     if not np.count_nonzero(tie) and np.minimum.reduce(r.view(u4) & _EXPONENT, axis=None) != 0:
         return r
-    hard = tie | ((np.abs(s) < 2.0**-125) & (s != 0))
-    if hard.any():
-        p, c = a.astype(f8) * b.astype(f8), c.astype(f8)
+    t = s - p
+    hard = (tie | (np.abs(s) < 2.0**-125)) & ((p - (s - t)) + (c - t) != 0)
+    if np.count_nonzero(hard):
         if not isinstance(s, np.ndarray):
             return odd_sum(p, c).astype(f4)
         p, c = np.broadcast_to(p, s.shape)[hard], np.broadcast_to(c, s.shape)[hard]
