@@ -53,6 +53,10 @@ class MemoryPort(Rules):
     def at(self, lanes: Lanes, v) -> Addresses:
         return Addresses(lanes, v)
 
+    def shared_at(self, lanes: Lanes, v) -> Addresses:
+        """Addresses in shared memory, which are often the same as before."""
+        return self.run.repeats.addresses(lanes, v) if lanes.slots is None else Addresses(lanes, v)
+
     # -- global memory
     def _segment(self, site, a: Addresses, offset: int) -> Segment | None:
         """The segment that holds all addresses, or None if no one does."""
@@ -121,7 +125,7 @@ class MemoryPort(Rules):
             and not (a.low | offset) & (site.size - 1)
         )
 
-    def _shared_places(self, a: Addresses):
+    def places_shared(self, a: Addresses) -> Addresses:
         """The addresses in the batch's shared memory, block after block."""
         found = a.cache.get("places")
         if found is None:
@@ -144,13 +148,19 @@ class MemoryPort(Rules):
             self._check_shared_written(site, a, offset)
             self.shared_races.note(self.batch, site, a, offset, None, 0)
 
+    def seen_shared(self, site, a: Addresses, offset: int) -> bool:
+        """Whether a load breaks no rule; if so, it is counted and checked."""
+        good = self._shared_ok(site, a, offset)
+        if good:
+            self._look_shared(site, a, offset)
+        return good
+
     def rows_shared(self, site, a: Addresses, offset: int):
         """16 bytes a thread, as rows of four 32-bit words."""
-        if not self._shared_ok(site, a, offset):
+        if not self.seen_shared(site, a, offset):
             words = self._careful("load_shared", site, a, offset, self._in_shared)
             return np.stack([a.lanes.full(w) for w in words], axis=-1)
-        self._look_shared(site, a, offset)
-        index = (self._shared_places(a).vector() + offset) >> 4
+        index = (self.places_shared(a).vector() + offset) >> 4
         return self.shared.view("c16").take(index).view("u4").reshape(-1, 4)
 
     def load_shared(self, site, a: Addresses, offset: int):
@@ -159,18 +169,18 @@ class MemoryPort(Rules):
         self._look_shared(site, a, offset)
         index = a.cache.get(site.shift)
         if index is None:
-            places = self._shared_places(a)
+            places = self.places_shared(a)
             index = a.cache[site.shift] = places.index(0, site.shift)
         view = self.shared_views[site.dtype]
         if offset >= 0 <= a.lo and site.parts == 1 and isinstance(index, np.ndarray):
             return view[offset >> site.shift :].take(index)
-        return fetch(site, view, self._shared_places(a), 0, offset)
+        return fetch(site, view, self.places_shared(a), 0, offset)
 
     def store_shared(self, site, a: Addresses, offset: int, values) -> None:
         if not self._shared_ok(site, a, offset):
             self._careful("store_shared", site, a, offset, self._in_shared, values)
             return
-        places = self._shared_places(a)
+        places = self.places_shared(a)
         if self.count:
             self.run.tally.access("shared", site, a, offset)
         view = self.shared_views[site.dtype]
@@ -178,9 +188,18 @@ class MemoryPort(Rules):
             before = fetch(site, view, places, 0, offset)
             before = before if site.parts > 1 else (before,)
             self.shared_races.note(self.batch, site, a, offset, None, 0, values, before)
-            if self.shared_written is not None:
-                mark(site, self.shared_written, places, 0, offset)
+            self._mark_shared(site, a, offset, places)
         put(site, view, places, 0, offset, values)
+
+    def _mark_shared(self, site, a, offset, places) -> None:
+        """Note what a store has written, unless all from its first to its last byte is."""
+        part = a.lo + offset, a.hi + offset + site.size
+        if self.shared_written is None or part in self.known_written:
+            return
+        mark(site, self.shared_written, places, 0, offset)
+        rows = self.shared_written.reshape(self.batch.shape.blocks, self.stride)
+        if rows[:, part[0] : part[1]].all():
+            self.known_written.add(part)
 
     def _check_shared_written(self, site, a, offset) -> None:
         if self.shared_written is None:
@@ -192,7 +211,7 @@ class MemoryPort(Rules):
         if rows[:, part[0] : part[1]].all():
             self.known_written.add(part)
             return
-        places = self._shared_places(a)
+        places = self.places_shared(a)
         self._check_written(site, places, offset, self.shared_written, 0, "shared", a)
 
     def interval_ends(self) -> None:
@@ -292,7 +311,7 @@ class MemoryPort(Rules):
             places, base = a, seg.alloc.base if good else 0
         elif space == "shared":
             good, base = self._shared_ok(site, a, offset), 0
-            places = self._shared_places(a) if good else a
+            places = self.places_shared(a) if good else a
         else:
             good, base = self.local is not None and self._local_ok(site, a, offset), 0
             places = self._local_places(a) if good else a

@@ -34,7 +34,9 @@ __all__ = [
 
 def amount(b, kind, bits):
     """A shift amount, clamped as PTX does; NumPy's shifts by the full width give 0 or the sign."""
-    return np.minimum(b, np.uint32(bits)).astype(kind)
+    if isinstance(b, np.ndarray):
+        return np.minimum(b, np.uint32(bits)).astype(kind)
+    return kind(min(int(b), bits))
 
 
 def saturate(x):

@@ -93,6 +93,11 @@ class Tally:
     def _pattern(self, site, a: Addresses, offset: int) -> None:
         """Keep the first warp's addresses, for pictures."""
         lanes = a.lanes
+        if lanes.groups(32)[2] is None:  # the first warp is whole
+            uniform = not isinstance(a.ad, np.ndarray)
+            values = [a.lo + offset] * 32 if uniform else (a.ad[:32] + offset).tolist()
+            self.patterns[site.id] = values
+            return
         slots = lanes.all_slots[:32]
         first = slots[:1] >> 5
         mine = slots[(slots >> 5) == first] & 31

@@ -194,7 +194,8 @@ class BlockEmitter:
         if found is None:
             found = self.fresh("A")
             inner = text if lanes == "L" else f"{lanes}.take({text})"
-            self.emit(f"{found} = M.at({lanes}, {inner})")
+            at = "shared_at" if space == "shared" else "at"
+            self.emit(f"{found} = M.{at}({lanes}, {inner})")
             self.known[key] = found
         return found, offset
 

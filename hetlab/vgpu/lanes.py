@@ -227,12 +227,14 @@ class Addresses:
         The bits below 16 that any address has set (alignment).
     step : int or None
         The distance between neighbours when it is the same everywhere (0 for a scalar).
+    serial : hashable or None
+        The number of a set of addresses that is kept (`repeats`).
     """
 
-    __slots__ = ("ad", "cache", "hi", "lanes", "lo", "low", "step")
+    __slots__ = ("ad", "cache", "hi", "lanes", "lo", "low", "serial", "step")
 
     def __init__(self, lanes: Lanes, v) -> None:
-        self.lanes, self.cache = lanes, {}
+        self.lanes, self.cache, self.serial = lanes, {}, None
         # A 32-bit address is signed here: with the instruction's constant it wraps to its place.
         signed = v.view(f"i{v.dtype.itemsize}")
         if not isinstance(v, np.ndarray):
@@ -251,7 +253,7 @@ class Addresses:
         else:
             self.step = 0
         if self.step is None:
-            self.lo, self.hi = int(ad.min()), int(ad.max())
+            self.lo, self.hi = int(np.minimum.reduce(ad)), int(np.maximum.reduce(ad))
             self.low = int(np.bitwise_or.reduce(ad)) & 15
         else:
             self.lo, self.hi = min(first, last), max(first, last)
@@ -297,6 +299,18 @@ class Addresses:
             return Addresses(lanes, i8(self.lo)) if self.step == 0 else None
         table = self.ad.reshape(-1, lanes.n)
         return Addresses(lanes, table[0]) if (table[1:] == table[0]).all() else None
+
+    def first_lanes(self, count: int) -> Addresses:
+        """The addresses of each warp's first lanes; those of kept addresses are kept, too."""
+        if count >= 32:
+            return self
+        key = ("first", count)
+        found = self.cache.get(key)
+        if found is None:
+            found = self.cache[key] = self.narrow(self.lanes.lane < count)
+            if self.serial is not None and found is not self:
+                found.serial = (self.serial, count)
+        return found
 
     def narrow(self, keep) -> Addresses | None:
         """The addresses of the threads where `keep` holds."""

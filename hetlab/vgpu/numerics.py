@@ -16,6 +16,7 @@ import numpy as np
 __all__ = [
     "bf16_to_f32",
     "directed",
+    "f16_to_f32",
     "f32_to_bf16",
     "fma_f16",
     "fma_f32",
@@ -85,17 +86,18 @@ def fma_f32(a, b, c):
     """a * b + c in single precision, rounded once.
 
     The product is exact in double.  Rounding the double sum to float is a second rounding; it
-    can differ from a single one only where the sum is a tie, or subnormal: those are redone.
+    can differ from a single one only where the sum is a tie, or subnormal, and was itself
+    rounded: those are redone.
     """
-    s = a.astype(f8) * b.astype(f8)
-    s += c.astype(f8)
+    p, c = a.astype(f8) * b.astype(f8), c.astype(f8)
+    s = p + c
     r = s.astype(f4)
     tie = (s.view(u8) << u8(35)) == _TIE
     if not np.count_nonzero(tie) and np.minimum.reduce(r.view(u4) & _EXPONENT, axis=None) != 0:
         return r
-    hard = tie | ((np.abs(s) < 2.0**-125) & (s != 0))
-    if hard.any():
-        p, c = a.astype(f8) * b.astype(f8), c.astype(f8)
+    t = s - p
+    hard = (tie | (np.abs(s) < 2.0**-125)) & ((p - (s - t)) + (c - t) != 0)
+    if np.count_nonzero(hard):
         if not isinstance(s, np.ndarray):
             return odd_sum(p, c).astype(f4)
         p, c = np.broadcast_to(p, s.shape)[hard], np.broadcast_to(c, s.shape)[hard]
@@ -283,6 +285,24 @@ def ftz(x):
 def bf16_to_f32(x):
     """``uint16`` holding bfloat16, as float32."""
     return (x.astype(u4) << u4(16)).view(f4)
+
+
+_HALF_BITS = i4(-0x70002000)  # of a half: its sign at the top, 15 bits from bit 13
+
+
+def f16_to_f32(x):
+    """An array of halves as singles, by their bits: quicker than NumPy's conversion.
+
+    With the exponent's bias left as it is the number is too small by a factor of 2**112, also a
+    subnormal one; infinities and not-a-numbers come out as numbers from 2**16 on.
+    """
+    bits = x.view(np.int16).astype(i4)
+    bits <<= i4(13)
+    bits &= _HALF_BITS
+    out = bits.view(f4)
+    out *= f4(2.0**112)
+    special = out.size and max(np.maximum.reduce(out, None), -np.minimum.reduce(out, None)) >= 65536
+    return x.astype(f4) if special else out
 
 
 def f32_to_bf16(x, mode="rn"):

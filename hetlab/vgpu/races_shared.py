@@ -35,14 +35,26 @@ class SharedRaces(RaceDetector):
         super().__init__(run, space, shift)
         self.alike = True  # since the last barrier of all blocks
         self.single = False  # the access in hand is that of the first block
+        self.clean = False  # so far, nothing in the interval had to be looked at twice
 
     def interval_ends(self) -> None:
+        repeats, key = self.run.repeats, None
+        if self.log and self.stores and not self.mixed and self.alike:
+            key = repeats.interval(self.log)
+        if key in repeats.clean:
+            # Their words are missing in the shadows: all that is there is older than the barrier.
+            self.log.clear()
+            self.stores = False
+            return
+        self.clean = True
         super().interval_ends()
+        if key is not None and self.clean:
+            repeats.remember(key)
         self.alike = True
 
     def _shadow_of(self, a: Access):
         memory = a.batch.memory
-        return self.shadow(None, len(memory.shared)), memory._shared_places(a.at)
+        return self.shadow(None, len(memory.shared)), memory.places_shared(a.at)
 
     def _first(self, a: Access) -> Access | None:
         """The access of the first block alone, when it stands for all."""
@@ -73,6 +85,10 @@ class SharedRaces(RaceDetector):
     def _me(self, a: Access):
         me, n = super()._me(a), max(a.site.size >> self.shift, 1)
         return me.repeat(n) if self.single and n > 1 else me
+
+    def _stored_twice(self, *about) -> None:
+        self.clean = False
+        super()._stored_twice(*about)
 
     def _others(self, a: Access, me, old):
         if self.single:  # all that lies before the last barrier is in order
@@ -125,6 +141,7 @@ class SharedRaces(RaceDetector):
                     table[:] = np.where(table[0] != 0, table[0] + ahead[:, None], 0)
 
     def _collided(self, a: Access, *rest) -> None:
+        self.clean = False
         if self.run.tiles:  # copies of one element, equal but for the order of a sum
             return
         if self.single:  # what is stored may be the same in one block and not in another
@@ -132,6 +149,7 @@ class SharedRaces(RaceDetector):
         super()._collided(a, *rest)
 
     def _report(self, a: Access, j: int, me, old, bad, same_value=False) -> None:
+        self.clean = False
         if self.run.tiles and a.site.stores:
             bad = bad[(old[bad] >> CLOCK_BITS) & SITE_MASK != a.site.id]
             if not len(bad):

@@ -14,6 +14,7 @@ from hetlab.vgpu.memory import Memory
 from hetlab.vgpu.naming import Naming
 from hetlab.vgpu.ordering import Ordering
 from hetlab.vgpu.placement import Placement
+from hetlab.vgpu.repeats import repeats_of
 from hetlab.vgpu.simt import Batch
 
 __all__ = ["ArrayArg", "Run"]
@@ -75,6 +76,7 @@ class Run(Placement, Ordering, Naming):
         self.local_bounds = [self._bounds(s, "local", program.local_vars) for s in self.sites]
         self.blocks = grid[0] * grid[1] * grid[2]
         self.rng = None  # of the order of warps
+        self.repeats = repeats_of(self)
         self.asked_for_grid = False  # by a launch that is not cooperative
         self._start_clocks()
 

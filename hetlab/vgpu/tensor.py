@@ -111,7 +111,37 @@ def ldmatrix(memory, site, addresses, offset: int, count: int, transposed: bool)
     """``ldmatrix``: `count` 8 x 8 matrices of 16-bit elements; lane `i` names row ``i % 8`` of
     matrix ``i / 8``."""
     lanes = addresses.lanes
-    part = addresses.narrow(lanes.lane < 8 * count)
+    part = addresses.first_lanes(8 * count)
+    if lanes.groups(32)[2] is not None or not memory.seen_shared(site, part, offset):
+        return _careful_ldmatrix(memory, site, part, offset, count, transposed, lanes)
+    key = ("ldmatrix", transposed)
+    index = part.cache.get(key)
+    if index is None:
+        places = memory.places_shared(part).vector().reshape(-1, count, 8).swapaxes(0, 1)
+        index = part.cache[key] = _fragments(places, transposed)
+    elements = memory.shared_views["u2" if transposed else "u4"]
+    start = offset >> (1 if transposed else 2)
+    if start >= 0 <= part.lo:
+        found = elements[start:].take(index)
+    else:
+        found = elements.take(index + start)
+    return found.view(np.uint32).reshape(count, lanes.n)
+
+
+def _fragments(places, transposed: bool):
+    """Where the elements of fragments lie, from the bytes at which rows ``[matrix, warp, row]`` do.
+
+    A lane's word is columns 2 t and 2 t + 1 of row g; of a transposed matrix, as two elements,
+    column g of rows 2 t and 2 t + 1.
+    """
+    if transposed:
+        pairs = (places >> 1)[..., 2 * _T[:, None] + np.arange(2)]
+        return pairs + _G[:, None]
+    return (places >> 2)[..., _G] + _T
+
+
+def _careful_ldmatrix(memory, site, part, offset, count: int, transposed: bool, lanes: Lanes):
+    """The same where an address may break a rule, or warps have fewer than 32 lanes."""
     rows = memory.rows_shared(site, part, offset)
     warps = part.lanes.groups(32)[0]
     matrices = rows.view(np.uint16).reshape(warps, count, 8, 8)

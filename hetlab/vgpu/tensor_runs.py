@@ -14,10 +14,13 @@ import numpy as np
 
 from hetlab.vgpu.ir import Imm, Instr, Reg, Vec
 from hetlab.vgpu.lanes import Lanes
-from hetlab.vgpu.numerics import bf16_to_f32
+from hetlab.vgpu.numerics import bf16_to_f32, f16_to_f32
 from hetlab.vgpu.tensor import PER_WORD, places
 
 __all__ = ["Plan", "plan", "product"]
+
+_AT_ONCE = 1 << 18
+"""Elements of C that are added in one go; more would leave the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,45 +127,46 @@ def plan(code: list[Instr]) -> Plan | None:
 
 
 @lru_cache(maxsize=64)
-def _order(which: str, registers: int, e: int, width: int):
-    """For each element of a matrix, row by row, its place among a warp's registers."""
+def _left(registers: int, e: int, shape, rows):
+    """Where a warp's words hold each element of the left matrix ``[row, K]``.
+
+    A warp's words are its fragments one after the other, register by register, lane by lane.
+    """
+    at = _in_fragments("a", registers, e, shape, rows)
+    return at.transpose(0, 2, 1, 3).reshape(-1)
+
+
+@lru_cache(maxsize=64)
+def _right(registers: int, e: int, shape, columns):
+    """The same for the right matrix ``[K, column]``."""
+    at = _in_fragments("b", registers, e, shape, columns)
+    return at.transpose(1, 2, 0, 3).reshape(-1)
+
+
+def _in_fragments(which: str, registers: int, e: int, shape, lines):
+    """The places ``[line, step, row, column]`` of the elements of the fragments in `lines`."""
     row, column = places(which, registers, e)
-    order = np.empty(row.size, np.int64)
-    order[(row * width + column).reshape(-1)] = np.arange(row.size)
-    return order
+    order = np.empty(shape, np.int64)
+    order[row, column] = np.arange(row.size).reshape(row.shape)
+    return order + np.array(lines)[:, :, None, None] * row.size
 
 
-def _matrices(lanes: Lanes, fragments, which: str, shape, kind: str):
-    """Fragments as matrices: ``[fragment, warp, row, column]``."""
-    e, registers = PER_WORD[kind], len(fragments[0])
-    warps = lanes.groups(32)[0]
+def _matrices(lanes: Lanes, fragments, order, shape, kind: str):
+    """One matrix a warp, from the registers of all fragments."""
     code = "u8" if kind == "f64" else "u4"
-    words = np.empty((len(fragments), warps, registers, 32), code)
-    for f, fragment in enumerate(fragments):
-        for r, word in enumerate(fragment):
-            full = np.ascontiguousarray(lanes.full(word)).view(code)
-            words[f, :, r] = lanes.rows(full)
+    words = [lanes.rows(lanes.full(w).view(code)) for fragment in fragments for w in fragment]
     view = {"f16": "f2", "bf16": "u2", "tf32": "u4", "s8": "i1", "u8": "u1", "f64": "f8"}[kind]
-    order = _order(which, registers, e, shape[1])
-    values = words.view(view).reshape(len(fragments), warps, -1).take(order, axis=2)
+    values = np.concatenate(words, axis=1).view(view).take(order, axis=1)
     if kind == "bf16":
         values = bf16_to_f32(values)
     elif kind == "tf32":  # the tensor core reads the upper 19 bits
-        values = (values & np.uint32(0xFFFFE000)).view(np.float32)
+        values &= np.uint32(0xFFFFE000)
+        values = values.view(np.float32)
     elif kind == "f16":
-        values = values.astype(np.float32)
+        values = f16_to_f32(values)
     else:  # sums of products of bytes are exact in double precision, and quick there
-        values = values.astype(np.float64)
-    return values.reshape(len(fragments), warps, *shape)
-
-
-def _side_by_side(matrices, lines, across: bool):
-    """Matrices of `lines` joined along K, the lines along the other axis, one matrix a warp."""
-    picked = matrices[np.array(lines)]  # [line, step, warp, row, column]
-    lines, steps, warps, rows, columns = picked.shape
-    if across:
-        return picked.transpose(2, 0, 3, 1, 4).reshape(warps, lines * rows, steps * columns)
-    return picked.transpose(2, 1, 3, 0, 4).reshape(warps, steps * rows, lines * columns)
+        values = values.astype(np.float64, copy=False)
+    return values.reshape(len(values), *shape)
 
 
 def product(lanes: Lanes, shape, kinds, limits, a, b, rows, columns, results):
@@ -186,27 +190,43 @@ def product(lanes: Lanes, shape, kinds, limits, a, b, rows, columns, results):
 
     Returns
     -------
-    list of numpy.ndarray
+    sequence of numpy.ndarray
         The registers of all D, one result after the other.
     """
     m, n, k = shape
-    left = _side_by_side(_matrices(lanes, a, "a", (m, k), kinds[1]), rows, True)
-    right = _side_by_side(_matrices(lanes, b, "b", (k, n), kinds[2]), columns, False)
+    depth = len(rows[0]) * k
+    order = _left(len(a[0]), PER_WORD[kinds[1]], (m, k), rows)
+    left = _matrices(lanes, a, order, (len(rows) * m, depth), kinds[1])
+    order = _right(len(b[0]), PER_WORD[kinds[2]], (k, n), columns)
+    right = _matrices(lanes, b, order, (depth, len(columns) * n), kinds[2])
     whole = np.matmul(left, right)
-    warps = len(whole)
-    blocks = whole.reshape(warps, len(rows), m, len(columns), n).transpose(1, 3, 0, 2, 4)
-    row, column = places("c", m * n // 32, 1)
-    flat = (row * n + column).reshape(-1)
-    picked = blocks.reshape(len(rows), len(columns), warps, m * n).take(flat, axis=3)
-    picked = picked.reshape(len(rows), len(columns), warps, -1, 32).swapaxes(2, 3)
-    picked = np.ascontiguousarray(picked)  # [row, column, register, warp, lane]
-    flat_warps = lanes.groups(32)[2] is None
-    out = []
-    for r, c, words in results:
-        for part, start in zip(picked[r, c], words):
-            mine = part.reshape(-1) if flat_warps else part[lanes.warp_row, lanes.lane]
-            out.append(_added(start, mine, limits))
-    return out
+    # In each result a lane holds row lane // 4 and two neighbouring columns from 2 (lane % 4): the
+    # eight columns of a row belong to four lanes in turn, and move as one element.
+    warps, kind = len(whole), whole.dtype
+    blocks = whole.view(f"V{8 * kind.itemsize}").reshape(warps, len(rows), m // 8, 8, len(columns))
+    lines = np.ascontiguousarray(blocks.transpose(1, 4, 2, 0, 3)).view(kind)
+    picked = lines.reshape(len(rows), len(columns), m // 8, warps * 32, 2).swapaxes(3, 4)
+    if lanes.groups(32)[2] is not None:
+        picked = picked[..., lanes.warp_row * 32 + lanes.lane]
+    return _sums(picked, results, limits)
+
+
+def _sums(picked, results, limits: bool):
+    """The products ``[row, column, half, odd, thread]`` added to the registers of C."""
+    starts = [word for *_, words in results for word in words]
+    places = [(r, c) for r, c, _ in results]
+    grid = [(r, c) for r in range(len(picked)) for c in range(picked.shape[1])]
+    if (
+        starts[0].dtype == picked.dtype
+        and places == grid
+        and picked.size <= _AT_ONCE
+        and all(isinstance(word, np.ndarray) for word in starts)
+    ):
+        total = np.concatenate(starts).reshape(len(starts), -1)
+        total.reshape(picked.shape)[...] += picked
+        return total
+    parts = [part for r, c in places for half in picked[r, c] for part in half]
+    return [_added(start, part, limits) for start, part in zip(starts, parts)]
 
 
 def _added(start, product, limits: bool):

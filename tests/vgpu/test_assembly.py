@@ -2,6 +2,8 @@
 
 # ruff: noqa: E402
 
+import importlib.util
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,38 @@ def test_a_stage_that_does_not_exist_is_refused_with_the_close_ones():
     found = hetlab.assembly(twice, x, x.copy(), 8, grid=(1,), BLOCK=8)
     with pytest.raises((KeyError, hetlab.errors.UnknownName), match="ptx"):
         found["ptxx"]
+
+
+KERNEL = """
+import triton
+import triton.language as tl
+
+{decorator}
+def negated(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, -tl.load(x + i, mask=i < n), mask=i < n)
+"""
+
+
+def from_file(path, decorator: str):
+    path.parent.mkdir()
+    path.write_text(KERNEL.format(decorator=decorator))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.negated
+
+
+def test_code_from_the_cache_has_the_lines_of_the_file_that_asks(tmp_path, monkeypatch):
+    """Triton finds a kernel's code by its text, whatever its file; the lines are the learner's."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    x = np.ones(300, np.float32)
+    found = []
+    for name, decorator in (("one/first.py", "@triton.jit"), ("two/second.py", "@triton.jit(\n)")):
+        kernel = from_file(tmp_path / name, decorator)
+        found.append(hetlab.assembly(kernel, x, x.copy(), 300, grid=(2,), BLOCK=256))
+    first, second = found
+    assert second.file.endswith("second.py")
+    for stage in first:
+        counts = {line + 1: n for line, n in first.counts(stage).items()}
+        assert counts and counts == second.counts(stage), stage  # its decorator is one line longer

@@ -33,11 +33,12 @@ def compiled(kernel, args: tuple, grid, constants: dict) -> Assembly:
     function = made.src.fn
     file, first, last = home(function)
     ptx = settled(made.asm["ptx"], function)
-    stages = {name: _mlir(made.asm[name], file, (first, last)) for name in ("ttir", "ttgir")}
+    then = _Then(made.asm["ttir"], function)
+    stages = {name: then.settled(_mlir(made.asm[name], then)) for name in ("ttir", "ttgir")}
     stages["ptx"] = _directives(without_asm_lines(ptx), file)
     missing = {}
     try:
-        stages["sass"] = _sass(made.asm["cubin"], file)
+        stages["sass"] = then.settled(_sass(made.asm["cubin"], then.file))
     except (OSError, subprocess.SubprocessError, RuntimeError) as cause:
         missing["sass"] = one_line(cause)
     options = {name: getattr(made.metadata, name) for name in ("num_warps", "num_stages")}
@@ -45,7 +46,8 @@ def compiled(kernel, args: tuple, grid, constants: dict) -> Assembly:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             other = triton.compile(made.src, target=GPUTarget("hip", AMD, 64), options=options)
-        stages["amdgcn"] = _directives(other.asm["amdgcn"], file)
+        then = _Then(other.asm["ttir"], function)
+        stages["amdgcn"] = then.settled(_directives(other.asm["amdgcn"], then.file))
     except Exception as cause:  # what NVIDIA's part of Triton knows, AMD's need not
         missing["amdgcn"] = one_line(cause)
     return Assembly(function.__name__, file, (first, last), stages, missing, f"sm_80 and {AMD}")
@@ -55,15 +57,42 @@ _REFERENCE = re.compile(r"\s*loc\((#loc\w*|unknown)\)")
 _PLACE = re.compile(r"^(#loc\w*) = loc\((.*)\)$", re.M)
 
 
-def _mlir(text: str, file: str, lines: tuple[int, int]) -> list[Row]:
+class _Then:
+    """Where a kernel stood when its code was compiled, which Triton's cache may have long known.
+
+    Parameters
+    ----------
+    ttir : str
+        Its own location, ``#loc``, is that of the function's ``def``.
+    function : triton.runtime.jit.JITFunction
+        The kernel as it is now.
+    """
+
+    def __init__(self, ttir: str, function) -> None:
+        self.file, first, last = home(function)
+        self.shift = 0
+        found = re.search(r'^#loc = loc\("([^"]*)":(\d+):', ttir, re.M)
+        if found:
+            self.file, self.shift = found[1], function.def_file_line_number - int(found[2])
+        self.lines = range(first - self.shift, last + 1 - self.shift)
+
+    def settled(self, rows: list[Row]) -> list[Row]:
+        """Rows with the lines that the kernel's source has now."""
+        if not self.shift:
+            return rows
+        shifted = {line: line + self.shift for line in self.lines}
+        return [Row(row.text, shifted.get(row.line, row.line)) for row in rows]
+
+
+def _mlir(text: str, then: _Then) -> list[Row]:
     """TTIR or TTGIR without its table of places."""
     table = dict(_PLACE.findall(text))
-    plain = re.compile(rf'"{re.escape(file)}":(\d+):')
+    plain = re.compile(rf'"{re.escape(then.file)}":(\d+):')
 
     def line_of(name: str, depth: int = 0) -> int:
         body = table.get(name, "")
         for found in plain.finditer(body):
-            if lines[0] <= int(found[1]) <= lines[1]:
+            if int(found[1]) in then.lines:
                 return int(found[1])
         inner = re.findall(r"#loc\w*", body) if depth < 20 else []
         return next(filter(None, (line_of(i, depth + 1) for i in inner)), 0)
