@@ -216,12 +216,12 @@ def _fork(shell: _Shell, sock: socket.socket, children: set[int]) -> dict[str, A
 
     _, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
     there = socket.socket(fileno=above(descriptors[0]))
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid == 0:
         code = 1
         try:
             sock.close()
-            _detach()
+            _detach(parent)
             serve(shell.names, there)
             code = 0
         finally:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
+from .confine import die_with_parent
 from .launched import Launched, configured
 from .worker import OUTPUT_LIMIT, Performance, is_callable, serve
 
@@ -193,12 +194,12 @@ class ForkedSubmission(Submission):
             # Python 3.12 warns of forks in processes with threads.  The child runs
             # the learner's function only, and the parent bounds its time.
             warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+            parent, pid = os.getpid(), os.fork()
         if pid == 0:
             code = 1
             try:
                 here.close()
-                _detach()
+                _detach(parent)
                 serve(self.namespace, there, self.output_limit)
                 code = 0
             finally:
@@ -228,11 +229,16 @@ class ForkedSubmission(Submission):
                 os.waitpid(pid, 0)
 
 
-def _detach() -> None:
-    """Cut the fork off from the notebook: its signals, its terminal, its garbage."""
+def _detach(parent: int) -> None:
+    """Cut the fork off from the notebook: its signals, its terminal, its garbage, its death.
+
+    That the other end of its socket closes does not tell it of the notebook's end: it may be
+    in an endless loop, and forks made later hold copies of that end.
+    """
     import faulthandler
     import gc
 
+    die_with_parent(parent)
     gc.freeze()
     faulthandler.disable()
     for name in (signal.SIGINT, signal.SIGTERM):
