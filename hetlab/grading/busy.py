@@ -14,13 +14,19 @@ of a time only where a process cannot have made it itself:
 from __future__ import annotations
 
 import contextlib
+import select
+import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["Clock", "kept_waiting", "own_seconds"]
+from . import wire
 
+__all__ = ["Clock", "kept_waiting", "own_seconds", "wait"]
+
+#: Seconds between two looks at what is waited for.
+_POLL = 0.25
 #: Seconds of processor time that processes may use which only wait.
 _IDLE = 0.001
 
@@ -64,6 +70,42 @@ class Clock:
         if self.others is None:
             return 0, 0.0
         return _started(), sum(map(_used, self.others))
+
+
+def wait(
+    sock: socket.socket, seconds: float, pid: int, look: Callable[[], None] = lambda: None
+) -> None:
+    """Wait until a socket has something to say.
+
+    The time that the other process was kept waiting for a core is given on top, up to three
+    times the limit: a busy machine is not the learner's fault.
+
+    Parameters
+    ----------
+    sock : socket
+    seconds : float
+    pid : int
+        The process that is to answer.
+    look : callable
+        Is called a few times a second meanwhile.
+
+    Raises
+    ------
+    wire.TimedOut
+    """
+    begin, waited = time.monotonic(), kept_waiting(pid)
+    end = begin + seconds
+    while True:
+        left = end - time.monotonic()
+        if left <= 0:
+            given = min(kept_waiting(pid) - waited, 3 * seconds)
+            if begin + seconds + given <= end:
+                raise wire.TimedOut
+            end = begin + seconds + given
+        elif select.select([sock], [], [], min(left, _POLL))[0]:
+            return
+        else:
+            look()
 
 
 def own_seconds(seconds: float, waited: float, used: float) -> float:

@@ -23,8 +23,8 @@ from typing import Any
 
 from ..errors import HetlabError
 from . import bubblewrap, wire
+from .busy import wait
 from .processes import Group, by_namespace, by_origin
-from .submission import wait
 from .tiers import Limits, Tier, probe, tier_named
 
 __all__ = [

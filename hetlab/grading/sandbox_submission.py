@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from . import wire
-from .busy import Clock
+from .busy import Clock, wait
 from .launched import Launched
 from .lending import Lent, collect
 from .provenance import proven
 from .sandbox import Gone, Sandbox, sender
-from .submission import ForkedSubmission, Outcome, _outcome, wait
+from .submission import ForkedSubmission, Outcome, _outcome
 
 __all__ = ["SandboxSubmission", "plain_text"]
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
-import select
 import signal
 import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
-from .busy import Clock, kept_waiting
+from .busy import Clock, wait
 from .confine import die_with_parent
 from .launched import Launched, configured
 from .worker import OUTPUT_LIMIT, Performance, is_callable, serve
@@ -34,9 +33,6 @@ __all__ = [
     "open_submission",
     "wait",
 ]
-
-#: Seconds between two looks at what is waited for.
-_POLL = 0.25
 
 
 @dataclass(frozen=True)
@@ -241,42 +237,6 @@ class ForkedSubmission(Submission):
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-
-
-def wait(
-    sock: socket.socket, seconds: float, pid: int, look: Callable[[], None] = lambda: None
-) -> None:
-    """Wait until a socket has something to say.
-
-    The time that the other process was kept waiting for a core is given on top, up to three
-    times the limit: a busy machine is not the learner's fault.
-
-    Parameters
-    ----------
-    sock : socket
-    seconds : float
-    pid : int
-        The process that is to answer.
-    look : callable
-        Is called a few times a second meanwhile.
-
-    Raises
-    ------
-    wire.TimedOut
-    """
-    begin, waited = time.monotonic(), kept_waiting(pid)
-    end = begin + seconds
-    while True:
-        left = end - time.monotonic()
-        if left <= 0:
-            given = min(kept_waiting(pid) - waited, 3 * seconds)
-            if begin + seconds + given <= end:
-                raise wire.TimedOut
-            end = begin + seconds + given
-        elif select.select([sock], [], [], min(left, _POLL))[0]:
-            return
-        else:
-            look()
 
 
 def _detach(parent: int) -> None:
