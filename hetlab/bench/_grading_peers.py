@@ -103,9 +103,11 @@ def watched(argv: list, cwd: Path, environment: dict, limit: float) -> tuple[flo
     except subprocess.TimeoutExpired:
         status = -1
     finally:
-        for one in _tree(tree):
+        left = _tree(tree)
+        for one in left:
             with contextlib.suppress(psutil.Error):
                 one.kill()
+        psutil.wait_procs(left[1:], timeout=5)  # a signal takes its time
         process.wait()
         done.set()
         watcher.join()
