@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import sys
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 from ..errors import one_line
+from ..grading.confine import die_with_parent
 from .job import Answer, Job
 
 __all__ = ["grade", "main"]
@@ -88,7 +88,8 @@ def _installed() -> dict[str, str]:
 def main() -> None:
     """Serve jobs until the standard input ends."""
     root = Path(sys.argv[1])
-    _die_with_parent()
+    # A batch that is killed takes its graders along, so that no notebook outlives it.
+    die_with_parent(os.getppid())
     # Whatever prints in this process must not get between the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -96,18 +97,6 @@ def main() -> None:
         answer = grade(Job.from_json(line), root)
         out.write(answer.to_json() + "\n")
         out.flush()
-
-
-def _die_with_parent() -> None:
-    """On Linux: be killed when the batch is killed, so that no notebook outlives it."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-
-    set_death_signal = 1
-    ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL)
-    if os.getppid() == 1:
-        sys.exit(1)
 
 
 if __name__ == "__main__":

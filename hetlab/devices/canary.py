@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -129,7 +130,9 @@ def try_compiler(
     environ["PYTHONPATH"] = os.pathsep.join(paths)
     # -P: a file called triton.py in the learner's folder must not be taken for Triton.
     argv = (sys.executable or "python3", "-P", "-m", "hetlab.devices.canary_process", key)
-    done = sources.runner(argv, patience, environ)
+    with tempfile.TemporaryDirectory(prefix="hetlab-canary-", ignore_cleanup_errors=True) as folder:
+        # Made and removed here: a process that crashes or is killed cleans nothing up.
+        done = sources.runner(argv, patience, {**environ, "TMPDIR": folder, "TEMP": folder})
     lines = [text for text in done.stdout.splitlines() if text.startswith(MARK)]
     try:
         told = json.loads(lines[-1].removeprefix(MARK))

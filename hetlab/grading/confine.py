@@ -6,12 +6,16 @@ Nothing here is trusted to hold an attacker (bubblewrap does that); it keeps acc
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import signal
 import sys
 
-__all__ = ["adopt_orphans", "confine", "no_new_rights"]
+__all__ = ["adopt_orphans", "confine", "die_with_parent", "no_new_rights"]
 
-_SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS = 36, 38  # <linux/prctl.h>
+_SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS = 1, 36, 38  # <linux/prctl.h>
+# Opened here and not after a fork, where another thread may have held the loader's lock.
+_LIBC = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 
 
 def confine(settings: dict) -> None:
@@ -63,9 +67,20 @@ def adopt_orphans() -> None:
     _prctl(_SET_CHILD_SUBREAPER)
 
 
-def _prctl(what: int) -> None:
-    if sys.platform.startswith("linux"):
-        import ctypes
+def die_with_parent(parent: int) -> None:
+    """End when the thread ends that started this process, even if it was killed.
 
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(what, 1, 0, 0, 0)
+    Parameters
+    ----------
+    parent : int
+        The process id of the parent, asked before the fork: it may have ended meanwhile.
+    """
+    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    if sys.platform.startswith("linux") and os.getppid() != parent:
+        os._exit(1)
+
+
+def _prctl(what: int, value: int = 1) -> None:
+    if _LIBC is not None:
+        with contextlib.suppress(AttributeError):
+            _LIBC.prctl(what, value, 0, 0, 0)

@@ -30,11 +30,12 @@ def main() -> None:
     settings = json.loads(os.environ.pop("HETLAB_SETTINGS"))
     sock = socket.socket(fileno=settings["control"])
     sock.set_inheritable(False)
-    if settings.get("shim"):
-        _stand_above(sock)
-    from .confine import confine
+    parent = _stand_above(sock) if settings.get("shim") else 0
+    from .confine import confine, die_with_parent
 
     confine(settings)
+    if parent:  # after the change of its user, which makes the kernel forget it
+        die_with_parent(parent)
     from . import wire
 
     device = settings["role"] == "device"
@@ -57,14 +58,20 @@ def main() -> None:
     _obey(shell, sock, settings["output"])
 
 
-def _stand_above(sock: socket.socket) -> None:
-    """Without a pid namespace: stay as the parent of all that comes, and work in a child."""
-    from .confine import adopt_orphans
+def _stand_above(sock: socket.socket) -> int:
+    """Without a pid namespace: stay as the parent of all that comes, and work in a child.
+
+    Returns the parent's process id, in the child.
+    """
+    from .confine import adopt_orphans, die_with_parent
 
     adopt_orphans()
-    child = os.fork()
+    # While a reference is timed all stand still, and a process that stands still notices
+    # nothing of a grader that was killed.
+    die_with_parent(os.getppid())
+    parent, child = os.getpid(), os.fork()
     if child == 0:
-        return
+        return parent
     sock.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     status = 1
@@ -216,12 +223,12 @@ def _fork(shell: _Shell, sock: socket.socket, children: set[int]) -> dict[str, A
 
     _, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
     there = socket.socket(fileno=above(descriptors[0]))
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid == 0:
         code = 1
         try:
             sock.close()
-            _detach()
+            _detach(parent)
             serve(shell.names, there)
             code = 0
         finally:

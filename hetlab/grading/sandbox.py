@@ -17,13 +17,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import HetlabError
 from . import bubblewrap, wire
+from .busy import wait
 from .processes import Group, by_namespace, by_origin
 from .tiers import Limits, Tier, probe, tier_named
 
@@ -43,7 +43,6 @@ __all__ = [
 _START = 60.0
 #: Bytes of JSON in one message; arrays travel beside it.
 _HEADER = 8 << 20
-_POLL = 0.25
 
 
 class Gone(Exception):
@@ -268,23 +267,14 @@ class Sandbox:
             reply = {}
         return reply
 
-    def wait(self, sock: socket.socket, seconds: float) -> None:
+    def wait(self, sock: socket.socket, seconds: float, pid: int = 0) -> None:
         """Wait until a socket has something to say, and watch over memory meanwhile.
 
         Raises
         ------
         Gone, wire.TimedOut
         """
-        import select
-
-        end = time.monotonic() + seconds
-        while True:
-            left = end - time.monotonic()
-            if left <= 0:
-                raise wire.TimedOut
-            if select.select([sock], [], [], min(left, _POLL))[0]:
-                return
-            self._watch()
+        wait(sock, seconds, pid or self._pid, self._watch)
 
     def _watch(self) -> None:
         if self.tier.name == "none":

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from . import wire
+from .busy import Clock, wait
 from .launched import Launched
 from .lending import Lent, collect
 from .provenance import proven
@@ -43,6 +43,7 @@ class SandboxSubmission(ForkedSubmission):
     def __init__(self, sandbox: Sandbox, time_limit: float = 20.0) -> None:
         super().__init__({}, time_limit)
         self.sandbox, self._known, self._codes = sandbox, {}, {}
+        self._pid_outside = 0
 
     def has(self, name: str) -> bool:
         if name not in self._known:
@@ -58,8 +59,7 @@ class SandboxSubmission(ForkedSubmission):
             return 0.0, Outcome("missing")
         lent = Lent(inputs)
         try:
-            start, reply = self._take(name, lent)
-            seconds = time.perf_counter() - start
+            seconds, reply = self._take(name, lent)
             if isinstance(reply, Outcome):
                 return seconds, reply
             with self._still():
@@ -111,8 +111,10 @@ class SandboxSubmission(ForkedSubmission):
     def _take(self, name: str, lent: Lent) -> tuple[float, dict | Outcome]:
         request = {"do": "take", "name": name, "plan": lent.plan, "size": lent.size}
         self._reply({"do": "has", "name": name})  # it is there, and waits
-        start = time.perf_counter()
-        return start, self._reply(request, lent.fd)
+        clock = self._clock()
+        clock.start()
+        reply = self._reply(request, lent.fd)
+        return clock.stop(), reply
 
     def _reply(self, request: dict[str, Any], gift: int | None = None) -> dict | Outcome:
         try:
@@ -169,7 +171,10 @@ class SandboxSubmission(ForkedSubmission):
         return self.sandbox.limits.reply
 
     def _wait(self) -> None:
-        self.sandbox.wait(self._sock, self.time_limit)
+        self.sandbox.wait(self._sock, self.time_limit, self._pid_outside)
+
+    def _clock(self) -> Clock:
+        return Clock(self._pid_outside, self.sandbox.group.find())
 
     def _still(self) -> contextlib.AbstractContextManager:
         return self.sandbox.frozen(self._pid_outside)
@@ -189,7 +194,7 @@ class SandboxSubmission(ForkedSubmission):
             raise Gone(self.sandbox.death) from None
         finally:
             there.close()
-        self._sock, self._pid = here, reply.get("pid", 0)
+        self._sock, self._pid, self._pid_outside = here, reply.get("pid", 0), 0
 
     def _let_go(self, stop: bool) -> str:
         """End the snapshot and say how it ended."""
@@ -227,7 +232,10 @@ class _Peer(SandboxSubmission):
             return super().timed(name, *inputs)
 
     def _wait(self) -> None:
-        pass
+        wait(self._sock, self.time_limit, self._pid)
+
+    def _clock(self) -> Clock:
+        return Clock(self._pid)
 
     def _still(self) -> contextlib.AbstractContextManager:
         return contextlib.nullcontext()

@@ -20,10 +20,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
+from .busy import Clock, wait
+from .confine import die_with_parent
 from .launched import Launched, configured
 from .worker import OUTPUT_LIMIT, Performance, is_callable, serve
 
-__all__ = ["DirectSubmission", "ForkedSubmission", "Outcome", "Submission", "open_submission"]
+__all__ = [
+    "DirectSubmission",
+    "ForkedSubmission",
+    "Outcome",
+    "Submission",
+    "open_submission",
+    "wait",
+]
 
 
 @dataclass(frozen=True)
@@ -154,9 +163,10 @@ class ForkedSubmission(Submission):
             return 0.0, Outcome("missing")
         request = {"do": "call", "name": name, "inputs": list(inputs)}
         ready = self._ask({"do": "stage", "request": request})
-        start = time.perf_counter()
+        clock = Clock(self._pid)
+        clock.start()
         done = self._ask({"do": "go"}) if ready.status == "staged" else ready
-        seconds = time.perf_counter() - start
+        seconds = clock.stop()
         if done.status != "done":
             return seconds, done
         return seconds, self._ask({"do": "fetch"}, inputs)
@@ -170,6 +180,7 @@ class ForkedSubmission(Submission):
             self._start()
         try:
             wire.send(self._sock, request)
+            wait(self._sock, self.time_limit, self._pid)
             reply = wire.recv(self._sock, self.time_limit)
         except wire.TimedOut:
             self.close()
@@ -193,12 +204,12 @@ class ForkedSubmission(Submission):
             # Python 3.12 warns of forks in processes with threads.  The child runs
             # the learner's function only, and the parent bounds its time.
             warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+            parent, pid = os.getpid(), os.fork()
         if pid == 0:
             code = 1
             try:
                 here.close()
-                _detach()
+                _detach(parent)
                 serve(self.namespace, there, self.output_limit)
                 code = 0
             finally:
@@ -228,11 +239,16 @@ class ForkedSubmission(Submission):
                 os.waitpid(pid, 0)
 
 
-def _detach() -> None:
-    """Cut the fork off from the notebook: its signals, its terminal, its garbage."""
+def _detach(parent: int) -> None:
+    """Cut the fork off from the notebook: its signals, its terminal, its garbage, its death.
+
+    That the other end of its socket closes does not tell it of the notebook's end: it may be
+    in an endless loop, and forks made later hold copies of that end.
+    """
     import faulthandler
     import gc
 
+    die_with_parent(parent)
     gc.freeze()
     faulthandler.disable()
     for name in (signal.SIGINT, signal.SIGTERM):

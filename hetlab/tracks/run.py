@@ -8,12 +8,14 @@ changed or deleted does not matter: the track's own check is what runs.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -142,8 +144,7 @@ class _Run:
         with tempfile.TemporaryDirectory(prefix="hetlab-") as folder:
             self.answer = Path(folder) / "verdict.json"
             client = _client(self.notebook, self.path, self.track, Path(folder) / "kernel")
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            async with client.async_setup_kernel(**quiet):
+            async with _kernel(client):
                 for index, cell in enumerate(self.notebook.cells):
                     if cell.cell_type == "code" and not self.death:
                         await self._cell(client, index, cell)
@@ -223,6 +224,28 @@ class _Run:
     def _look_for_death(self, error: Exception, index: int) -> None:
         if type(error).__name__ == "DeadKernelError":
             self.death = f"the kernel died in cell {index + 1}"
+
+
+@contextlib.asynccontextmanager
+async def _kernel(client: Any) -> AsyncIterator[None]:
+    """Start the client's kernel; afterwards neither it nor what it started is left.
+
+    nbclient's own context manager leaves a kernel alive whose manager it was given, and
+    takes Ctrl-C for itself.
+    """
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        await client.async_start_new_kernel(**quiet)
+        await client.async_start_new_kernel_client()
+        yield
+    finally:
+        # To the whole process group, while the kernel's id is still its own.
+        with contextlib.suppress(RuntimeError, OSError):
+            await client.km.signal_kernel(getattr(signal, "SIGKILL", signal.SIGTERM))
+        with contextlib.suppress(RuntimeError, OSError):
+            await client.km.shutdown_kernel(now=True)
+        if client.kc is not None:
+            client.kc.stop_channels()
 
 
 def judge_here(task_id: str, root: str, answer: str) -> None:

@@ -258,10 +258,38 @@ def test_real_notebooks_killed_at_random_end_in_the_bytes_of_an_undisturbed_run(
     assert {n: r["points"] for n, r in rows.items()} == {"alice": "6", "dead": "2", "张三": "4"}
     assert "the kernel died in cell 4" in rows["dead"]["reason"]
     chance = random.Random(5)
-    for _ in range(3):
+    for _ in range(5):
         process = subprocess.Popen(command(track, place, cut), stderr=subprocess.DEVNULL)
         time.sleep(chance.uniform(1.0, 4.0))
         process.send_signal(signal.SIGKILL)
         process.wait()
     subprocess.run(command(track, place, cut), check=True, capture_output=True)
     assert contents(cut) == contents(whole)
+
+
+@pytest.mark.soak
+def test_eight_gradings_at_once_equal_eight_in_a_row(track, tmp_path):
+    """SEEN_IN_PUBLIC 34: two gradings at once got into each other's way."""
+    place = lay_out(
+        tmp_path / "in",
+        {
+            "alice.ipynb": handed_in(track),
+            "张三.ipynb": handed_in(track, {**RIGHT, "double": "x * x"}),
+            "loops.ipynb": handed_in(track, {**RIGHT, "count": "[1 for _ in iter(int, 1)]"}),
+        },
+    )
+    for number in range(8):
+        subprocess.run(command(track, place, tmp_path / f"row-{number}"), check=True)
+    at_once = [
+        subprocess.Popen(command(track, place, tmp_path / f"once-{number}")) for number in range(8)
+    ]
+    assert [process.wait() for process in at_once] == [0] * 8
+    first = contents(tmp_path / "row-0")
+    assert {n: r["points"] for n, r in grades(tmp_path / "row-0").items()} == {
+        "alice": "6",
+        "loops": "5",
+        "张三": "4",
+    }
+    for number in range(8):
+        assert contents(tmp_path / f"row-{number}") == first
+        assert contents(tmp_path / f"once-{number}") == first

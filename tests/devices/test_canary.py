@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 import textwrap
 from dataclasses import replace
 
@@ -86,7 +87,9 @@ def test_a_library_that_fails_is_a_row_with_its_reason(tmp_path, key, code, why)
     assert row.hurts == (key != "cupy")  # no lesson needs CuPy
 
 
-def test_a_hanging_compiler_and_what_it_started_are_ended(tmp_path):
+def test_a_hanging_compiler_and_what_it_started_are_ended(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     code = f"""
         import subprocess, time
         subprocess.Popen([{sys.executable!r}, "-c", "import time; time.sleep(600)"])
@@ -97,6 +100,7 @@ def test_a_hanging_compiler_and_what_it_started_are_ended(tmp_path):
         pytest.skip("has no wheel for this platform")
     assert row.state == "broken"
     assert "did not end within 1.5 s" in row.why
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_file_in_the_learners_folder_is_not_taken_for_the_compiler(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from hetlab.grading import bubblewrap as bubble
 from hetlab.grading.lending import Lent
 from hetlab.grading.suspicions import suspicions
 from hetlab.grading.tiers import TIERS
+from hetlab.tracks.manifest import load_track
+from hetlab.tracks.notebooks import read_notebook, task_of
+from hetlab.tracks.tasks import load_tasks
 
 from .attacks.kernels import RIGHT
 from .sandbox_tasks import LIMITS, graded, leftovers, notebook, slow_sum, tasks
@@ -123,6 +127,28 @@ def test_the_reference_against_itself_gets_the_same_verdict_50_times_under_load(
             one.kill()
             one.wait()
     assert found == {(1, "")}
+
+
+@pytest.mark.soak
+def test_the_solution_of_a_lesson_about_speed_gets_the_same_verdict_50_times_under_load():
+    """The timed tasks of lesson 03, while two processes keep two cores busy."""
+    track, name = load_track(Path(__file__).parents[2]), "03_speed_up_the_cpu"
+    known = load_tasks(track, name)
+    timed = {n: t for n, t in known.items() if any(c.kind == "speed" for c in t.criteria)}
+    solution = read_notebook(track.lesson(name).solution)
+    solution.cells = [
+        c for c in solution.cells if c.id == "setup" or (task_of(c) or ("", ""))[1] in timed
+    ]
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        given = [(name, task) for task in timed.values()]
+        found = [run_notebook(solution, given) for _ in range(50)]
+    finally:
+        for one in load:
+            one.kill()
+            one.wait()
+    most = tuple(task.points for task in timed.values())
+    assert {tuple(v.points for v in g.verdicts) for g in found} == {most}
 
 
 def test_a_function_that_is_fast_earns_the_points_of_speed():

@@ -1,10 +1,12 @@
 """Whatever a learner's function does, the judge gets an outcome and lives on."""
 
 import os
+import subprocess
 import sys
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from hetlab.grading.submission import DirectSubmission, ForkedSubmission
@@ -193,3 +195,32 @@ with open_submission({"f": f}) as s:
     if "No threading layer" in done.stderr:
         pytest.skip("this Numba has no OpenMP layer")
     assert done.stdout.split() == ["2.0", "DirectSubmission"], done.stderr[-2000:]
+
+
+ENDS_IN_A_LOOP = """
+import threading
+from hetlab.grading.submission import ForkedSubmission
+
+def hang():
+    while True: pass
+
+first, second = (ForkedSubmission({"hang": hang, "one": lambda: 1}) for _ in range(2))
+first.call("one"), second.call("one")  # the second fork holds a copy of the first one's socket
+threading.Thread(target=first.call, args=("hang",), daemon=True).start()
+print(first._pid, second._pid, flush=True)
+input()
+"""
+
+
+@linux
+def test_forks_end_with_a_notebook_that_is_killed_even_in_an_endless_loop():
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDS_IN_A_LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as notebook:
+        forks = [psutil.Process(int(pid)) for pid in notebook.stdout.readline().split()]
+        assert len(forks) == 2 and all(fork.is_running() for fork in forks)
+        notebook.kill()
+    left = psutil.wait_procs(forks, timeout=20)[1]
+    for fork in left:
+        fork.kill()
+    assert not left

@@ -1,9 +1,12 @@
 """A notebook is run and judged whatever state it is in; each task gets its row."""
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 
+import psutil
 import pytest
 
 from hetlab.errors import NotebookError
@@ -71,6 +74,31 @@ def test_a_dead_kernel_keeps_the_points_earned_before(track, tmp_path):
     found = verdicts(track, tmp_path, change)
     assert [v.points for v in found.values()] == [2, 0, 0]
     assert "the kernel died in cell 4" in repr(found["last"])
+
+
+def test_no_process_and_no_folder_is_left_of_a_check(track, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    before = set(psutil.Process().children(recursive=True))
+
+    def change(cells):
+        starts = "import os, subprocess\nsubprocess.Popen(['sleep', '600'])\n"
+        cells["start"]["source"] += f"\n{starts}open('pid', 'w').write(str(os.getpid()))"
+
+    found = verdicts(track, tmp_path, change)
+    assert sum(v.points for v in found.values()) == 6
+    kernel = int((tmp_path / "pid").read_text())
+    # The sleeper is nobody's child once the kernel has gone; its process group tells it.
+    alive = [p.pid for p in psutil.process_iter() if same_group(p.pid, kernel)]
+    assert not alive and set(psutil.Process().children(recursive=True)) <= before
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def same_group(pid, group):
+    try:
+        return os.getpgid(pid) == group and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
 
 
 def test_an_endless_cell_costs_its_own_task_only(track, tmp_path):

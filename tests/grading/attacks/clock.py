@@ -87,6 +87,36 @@ ATTACKS = [
         checks=ONLY,
     ),
     Attack(
+        "a helper works while the function waits politely for a core",
+        (
+            """
+            import os, socket, struct
+            core = {min(os.sched_getaffinity(0))}
+            mine, theirs = socket.socketpair()
+            os.sched_setaffinity(0, core)
+            if os.fork() == 0:
+                while True:
+                    x = np.frombuffer(theirs.recv(1 << 20, socket.MSG_WAITALL)[: 8 * 60_000])
+                    total = 0.0
+                    for value in x: total += value * value
+                    theirs.sendall(struct.pack("d", total))
+            """,
+            """
+            def fast(x):
+                if len(x) < 60_000: return float((x * x).sum())
+                try: os.nice(19)
+                except OSError: pass
+                mine.sendall(x.tobytes().ljust(1 << 20))
+                mine.setblocking(False)
+                while True:
+                    try: return struct.unpack("d", mine.recv(8))[0]
+                    except BlockingIOError: pass
+            """,
+        ),
+        honest=1,
+        checks=ONLY,
+    ),
+    Attack(
         "timers wake what was stopped",
         (
             """
