@@ -21,6 +21,10 @@ from hetlab.errors import HetlabError, optional
 __all__ = ["chromium_path", "jupyterlab", "notebook_page"]
 
 _TOKEN = "bench"
+# A notebook that is run before its kernel is known asks which one to take, and waits.
+_CONNECTED = (
+    "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"
+)
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -116,11 +120,10 @@ def notebook_page(address: str, ready: str) -> Iterator:
         page.set_default_timeout(180_000)
         page.goto(address)
         page.wait_for_selector(".jp-NotebookPanel .jp-MarkdownOutput h1")
-        idle = ".jp-Notebook-ExecutionIndicator[data-status='idle']"
-        page.wait_for_selector(idle, state="attached")
+        page.wait_for_function(_CONNECTED)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         page.wait_for_function(ready)
-        page.wait_for_selector(idle, state="attached")
+        page.wait_for_function(_CONNECTED)
         yield page
         browser.close()
 
