@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -144,8 +145,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     click.echo(f"{'widget':<13} {'median':>6} {'95 %':>8}   {'longest':>7} {'keys':>6}")
     for delay in found:
         click.echo(repr(delay))
-    click.echo(f"{browser}, without a screen; {machine().line}")
+    click.echo(f"{browser}, without a screen; {machine().line}{_load()}")
     return 0
+
+
+def _load() -> str:
+    """How busy the machine was: a browser that waits for a core shows it in every figure."""
+    if not hasattr(os, "getloadavg"):
+        return ""
+    return f"; load {os.getloadavg()[0]:.1f} (last minute)"
 
 
 if __name__ == "__main__":

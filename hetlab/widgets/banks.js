@@ -38,13 +38,19 @@ function render({ model, el }) {
     picture.replaceChildren();
     for (let bank = 0; bank < B; bank += 4)
       svg("text", { x: bank * CELL + 2, y: 12, class: "tick" }, picture, bank ? `${bank}` : "bank 0");
+    let empty = ""; // all empty cells are one shape: a thousand of their own take long to draw
     for (let row = 0; row < rows; row++)
       for (let bank = 0; bank < B; bank++) {
         const mine = lanes.get(row * B + bank), x = bank * CELL + 1, y = TOP + row * H;
-        const fill = !mine ? "none" : busy[bank] > 1 ? VERMILION : BLUE;
+        if (!mine) {
+          empty += `M${x} ${y}h${CELL - 2}v${H - 1.5}h${2 - CELL}z`;
+          continue;
+        }
+        const fill = busy[bank] > 1 ? VERMILION : BLUE;
         svg("rect", { x, y, width: CELL - 2, height: H - 1.5, fill, stroke: "var(--grid)", "stroke-width": 0.7 }, picture);
-        if (mine) svg("text", { x: x + CELL / 2 - 1, y: y + H - 3.2, class: "lane", style: `fill: ${inkOn(fill)}` }, picture, mine.length > 1 ? "all" : mine[0]);
+        svg("text", { x: x + CELL / 2 - 1, y: y + H - 3.2, class: "lane", style: `fill: ${inkOn(fill)}` }, picture, mine.length > 1 ? "all" : mine[0]);
       }
+    svg("path", { d: empty, fill: "none", stroke: "var(--grid)", "stroke-width": 0.7 }, picture);
     const most = Math.max(...busy);
     answer.replaceChildren();
     answer.dataset.wavefronts = counted;

@@ -29,13 +29,16 @@ function render({ model, el }) {
       const top = 18 + w * (high + GAP);
       svg("text", { x: 0, y: top + 12 }, picture, `warp ${w}`);
       svg("text", { x: 0, y: top + 28, class: "tick" }, picture, "32 lanes");
+      let waiting = ""; // all that wait are one shape: hundreds of their own take long to draw
       walk.forEach(([side, mask], s) => {
+        const x = LEFT + s * step, wide = Math.max(step - 1.5, 1);
         for (let lane = 0; lane < LANES; lane++) {
-          const on = (mask >>> lane) & 1;
-          svg("rect", { x: LEFT + s * step, y: top + lane * CELL, width: Math.max(step - 1.5, 1), height: CELL - 1,
-            fill: on ? SIDES[side] : "none", stroke: on ? "none" : "var(--grid)", "stroke-width": 0.6 }, picture);
+          const y = top + lane * CELL;
+          if ((mask >>> lane) & 1) svg("rect", { x, y, width: wide, height: CELL - 1, fill: SIDES[side] }, picture);
+          else waiting += `M${x} ${y}h${wide}v${CELL - 1}h${-wide}z`;
         }
       });
+      svg("path", { d: waiting, fill: "none", stroke: "var(--grid)", "stroke-width": 0.6 }, picture);
       const text = walk.length ? plural(walk.length, "step") : "nothing to do";
       svg("text", { x: LEFT, y: top + high + 14 }, picture, text);
     });

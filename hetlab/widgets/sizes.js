@@ -12,7 +12,8 @@ function render({ model, el }) {
     model.set("host", on);
     model.save_changes();
   });
-  const picture = svg("svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": data.text }, root);
+  const picture = svg("svg", { viewBox: `0 0 ${W} ${height}`, role: "img" }, root);
+  const answer = html("output", { class: "says" }, root);
   const list = html("ul", {}, root);
   const every = Object.values(data.times).flatMap((place) => Object.values(place).flat());
   const low = Math.floor(Math.log10(Math.min(...every))), high = Math.ceil(Math.log10(Math.max(...every)));
@@ -38,6 +39,9 @@ function render({ model, el }) {
       svg("text", { x: Math.max(L + 2, X(now[i])) + 6, y: y + 19, "font-weight": first ? "bold" : "normal" },
         picture, `${first ? "★ " : ""}${seconds(now[i])}`);
     });
+    const at = `n = ${data.grid[stop].toLocaleString("en-US")} ${data.what}`;
+    answer.textContent = `${at}: ${data.names[now.indexOf(best)]} is fastest, ${seconds(best)} (modelled).`;
+    picture.setAttribute("aria-label", `${data.title}. ${at}: ${data.names.map((name, i) => `${name} ${seconds(now[i])}`).join(", ")}.`);
     list.replaceChildren();
     for (const text of data.verdicts[place]) html("li", {}, list, text);
   }
