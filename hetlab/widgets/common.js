@@ -24,6 +24,7 @@ const LOOK = `
 .hetlab svg { width: 100%; height: auto; display: block; }
 .hetlab text { fill: var(--ink); font-size: var(--letters); }
 .hetlab .tick { fill: var(--faint); }
+.hetlab .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
 .hetlab .title { font-weight: 600; margin-bottom: 2px; }
 .hetlab .controls { display: grid; grid-template-columns: max-content minmax(80px, 1fr) minmax(4em, max-content);
   gap: 3px 12px; align-items: center; margin: 4px 0; }
@@ -35,7 +36,7 @@ const LOOK = `
 .hetlab input[type=range] { width: 100%; }
 .hetlab select, .hetlab button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--faint);
   border-radius: 4px; padding: 2px 8px; }
-.hetlab button { cursor: pointer; }
+.hetlab button { cursor: pointer; white-space: nowrap; }
 .hetlab :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .hetlab .key { display: flex; flex-wrap: wrap; gap: 2px 16px; color: var(--faint); margin: 2px 0 6px; }
 .hetlab .key i, .hetlab td i { display: inline-block; width: 14px; height: 12px; margin-right: 6px; vertical-align: -1px;

@@ -2,7 +2,6 @@
 // The data come from Python; nothing here computes a figure that Python does not state.
 
 const CSS = `
-.hetlab-roof .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
 .hetlab-roof table { width: 100%; }
 .hetlab-roof td { border-top: 1px solid var(--grid); }
 `;
@@ -140,7 +139,7 @@ function render({ model, el }) {
         "aria-hidden": "true" }, cell));
       html("span", {}, cell, ` ${p.name}`);
       html("td", { class: "n" }, row, `${short(p.intensity)} FLOP/B`);
-      html("td", { class: "n" }, row, `${quantity(p.flops, "FLOP/s")}${p.label ? ` (${p.label})` : ""}`);
+      html("td", {}, row, `${quantity(p.flops, "FLOP/s")}${p.label ? ` (${p.label})` : ""}`);
       html("td", {}, row, p.says);
     });
   }

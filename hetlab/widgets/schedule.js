@@ -114,8 +114,11 @@ function render({ model, el }) {
       svg("text", { x: left + 4, y: Y(d) + (d === low ? -3 : 12), class: "tick" }, body, `${Math.round(d)} °C`);
     warm.forEach(([name, points], i) => {
       const d = points.map((p, k) => `${k ? "L" : "M"}${X(p[0]).toFixed(1)},${Y(p[1]).toFixed(1)}`).join("");
-      svg("path", { d, fill: "none", stroke: COLOURS[i % 6], "stroke-width": 2, "stroke-dasharray": ["none", "6 3", "2 3"][i % 3] }, body);
-      svg("text", { x: W - R - 4, y: y0 + 14 + 14 * i, "text-anchor": "end", style: `fill: ${COLOURS[i % 6]}` }, body, name);
+      const drawn = { fill: "none", stroke: COLOURS[i % 6], "stroke-width": 2, "stroke-dasharray": ["none", "6 3", "2 3"][i % 3] };
+      svg("path", { d, ...drawn }, body);
+      const y = y0 + 14 + 16 * i;
+      svg("path", { d: `M${W - R - 26} ${y - 4}h22`, ...drawn }, body);
+      svg("text", { x: W - R - 31, y, "text-anchor": "end", class: "halo" }, body, name);
     });
   }
   function told() {
