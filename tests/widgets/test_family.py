@@ -18,7 +18,7 @@ KNOWN = dict(re.findall(r'\b([A-Z]+) = "(#[0-9A-F]{6})"', COMMON))
 
 
 def test_the_scripts_have_the_colours_of_the_figures():
-    assert KNOWN == {name: getattr(palette, name) for name in KNOWN}
+    assert {name: getattr(palette, name) for name in KNOWN} == KNOWN
     assert set(KNOWN.values()) == set(palette.COLOURS)
 
 
