@@ -26,7 +26,7 @@ lab: $(VENV)/lab.stamp
 	@$(BIN)/hetlab lab -- $(ARGS)
 
 test: $(VENV)/test.stamp lint
-	@$(BIN)/python -m pytest -n 2 -m "not soak" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not soak" $(ARGS)
 
 bench: $(VENV)/lab.stamp
 	@$(BIN)/hetlab bench $(ARGS)

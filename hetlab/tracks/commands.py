@@ -66,6 +66,20 @@ def add_lesson(lesson: str, title: str | None) -> None:
     click.echo(f"Edit the first three, then: hetlab track build && hetlab track verify {made.id}")
 
 
+@track.command("badges")
+@click.argument("repository")
+@click.option("--tag", required=True, help="The tag that the links open.")
+def badges_(repository: str, tag: str) -> None:
+    """Print links that open each lesson on Binder and Colab, for a page of yours.
+
+    REPOSITORY is OWNER/NAME on GitHub.
+    """
+    from .badges import badges
+    from .manifest import find_track
+
+    click.echo(badges(find_track(), repository, tag), nl=False)
+
+
 @track.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when something is not in step.")
 def build(check: bool) -> None:

@@ -1,44 +1,8 @@
 // Measurements side by side: every sample as a dot under a histogram, median and interval drawn.
 // The data come from Python; nothing here computes a figure that Python does not state.
 
-const CSS = `
-.hetlab-dist { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 760px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ddd); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-dist {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #3c3c3c); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-dist svg { width: 100%; height: auto; display: block; }
-.hetlab-dist text { fill: var(--ink); font-size: 13px; }
-.hetlab-dist .tick { fill: var(--faint); font-size: 12px; }
-.hetlab-dist label { display: inline-flex; gap: 6px; align-items: center; }
-.hetlab-dist input { accent-color: #0072B2; }
-.hetlab-dist input:focus-visible { outline: 2px solid #56B4E9; outline-offset: 3px; }
-.hetlab-dist ul { margin: 6px 0 0; padding-left: 20px; }
-`;
-const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const W = 600, L = 10, R = 16, ROW = 104, FOOT = 46, BINS = 60;
-const PREFIXES = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 
-function seconds(value, digits = 3) {
-  const [scale, prefix] = PREFIXES.find(([s]) => value >= s * 0.9995) ?? [1e-12, "p"];
-  return `${Number((value / scale).toPrecision(digits))} ${prefix}s`;
-}
-function svg(name, attributes, parent, text) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-function html(name, attributes, parent, text) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
 // Round numbers: 1, 2, 5 times a power of ten; about five of them, on either scale.
 function ticks(low, high, logarithmic) {
   const found = [];
@@ -57,12 +21,17 @@ function ticks(low, high, logarithmic) {
 function render({ model, el }) {
   const spread = model.get("spread");
   const height = spread.rows.length * ROW + FOOT;
-  const root = html("div", { class: "hetlab-dist" }, el);
-  html("style", {}, root, CSS);
+  const root = frame(el, "dist", "Measurements side by side", W);
+  const rare = spread.whole[1] > spread.focus[1];
+  const box = rare && tick(html("div", { class: "pick" }, root), "show the rare slow samples too", (on) => {
+    model.set("show_all", on);
+    model.save_changes();
+  });
   const picture = svg("svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": spread.text }, root);
 
   function draw() {
     picture.replaceChildren();
+    if (box) box.checked = model.get("show_all");
     const all = model.get("show_all"), [low, high] = all ? spread.whole : spread.focus;
     const scale = spread.logarithmic ? Math.log : (v) => v;
     const part = (v) => (scale(v) - scale(low)) / (scale(high) - scale(low));
@@ -88,9 +57,9 @@ function render({ model, el }) {
           opacity: 0.16 }, picture);
       }
       counts.forEach((c, k) => c && svg("rect", { x: L + k * step, y: floor - (c / most) * 40, width: step - 0.5,
-        height: (c / most) * 40, fill: colour, opacity: 0.55 }, picture));
+        height: (c / most) * 40, fill: colour, opacity: 0.7 }, picture));
       row.samples.forEach((s, k) => s >= low && s <= high && svg("circle", { cx: X(s), r: 2.2, fill: colour,
-        cy: floor + 5 + 24 * ((k * 0.6180339887498949) % 1), opacity: 0.75 }, picture));
+        cy: floor + 5 + 24 * ((k * 0.6180339887498949) % 1), opacity: 0.85 }, picture));
       svg("line", { x1: L, x2: W - R, y1: floor, y2: floor, stroke: "var(--faint)", "stroke-width": 0.6 }, picture);
       svg("line", { x1: X(row.median), x2: X(row.median), y1: top + 26, y2: top + ROW - 6, stroke: "var(--ink)",
         "stroke-width": 2 }, picture);
@@ -99,23 +68,11 @@ function render({ model, el }) {
     });
   }
 
-  if (spread.whole[1] > spread.focus[1]) {
-    const label = html("label", {}, root);
-    const box = html("input", { type: "checkbox" }, label);
-    html("span", {}, label, "show the rare slow samples too");
-    box.checked = model.get("show_all");
-    box.addEventListener("change", () => {
-      model.set("show_all", box.checked);
-      model.save_changes();
-      draw();
-    });
-    model.on("change:show_all", () => { box.checked = model.get("show_all"); draw(); });
-  }
-  draw();
   if (spread.notes.length) {
     const list = html("ul", {}, root);
     for (const note of spread.notes) html("li", {}, list, note);
   }
+  return follow(model, ["show_all"], draw);
 }
 
 export default { render };

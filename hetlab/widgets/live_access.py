@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
 from hetlab.widgets.access import OFFSETS, ORDERS, SIZES, STRIDES, Access, sector_table
+from hetlab.widgets.live import Live, script
 
 __all__ = ["AccessWidget"]
 
 
-class AccessWidget(anywidget.AnyWidget):
+class AccessWidget(Live):
     """Lanes above, sectors below, and controls for the pattern between them.
 
     Attributes
@@ -21,7 +19,8 @@ class AccessWidget(anywidget.AnyWidget):
         As of `Access`.
     """
 
-    _esm = Path(__file__).with_name("access.js")
+    _esm = script("access.js")
+    figure_by = ("figures_memory", "access_figure")
     fixed = traitlets.Dict().tag(sync=True)
     stride = traitlets.Int(1).tag(sync=True)
     offset = traitlets.Int(0).tag(sync=True)
@@ -41,15 +40,5 @@ class AccessWidget(anywidget.AnyWidget):
         )
 
     @property
-    def text(self) -> str:
-        """What the picture says now."""
-        return repr(Access(self.stride, self.offset, self.size, self.order))
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    def shows(self) -> Access:
+        return Access(self.stride, self.offset, self.size, self.order)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.lockstep import Lockstep
 
 __all__ = ["LockstepWidget"]
 
 
-class LockstepWidget(anywidget.AnyWidget):
+class LockstepWidget(Live):
     """Lanes downwards, steps to the right; a slider changes the rule.
 
     Attributes
@@ -21,12 +19,13 @@ class LockstepWidget(anywidget.AnyWidget):
         Position of the slider, from 0.
     """
 
-    _esm = Path(__file__).with_name("lockstep.js")
+    _esm = script("lockstep.js")
+    figure_by = ("figures_warps", "lockstep_figure")
     lockstep = traitlets.Dict().tag(sync=True)
     stop = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, data: Lockstep) -> None:
-        self.text = repr(data)
+        self._shown = data
         stops = [
             {
                 "label": stop.label,
@@ -36,13 +35,8 @@ class LockstepWidget(anywidget.AnyWidget):
             for stop in data.stops
         ]
         told = {"kind": data.kind, "name": data.name, "width": data.width, "stops": stops}
-        super().__init__(lockstep={**told, "text": self.text}, stop=0)
+        super().__init__(lockstep={**told, "text": repr(data)}, stop=0)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> Lockstep:
+        return self._shown

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
 from hetlab.vgpu.occupancy import KIB
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.slots import Slots, slots_of, tables
 
 __all__ = ["OccupancyWidget"]
 
 
-class OccupancyWidget(anywidget.AnyWidget):
+class OccupancyWidget(Live):
     """Three sliders and a choice of chip; the warp slots of one multiprocessor fill up.
 
     Attributes
@@ -24,7 +22,8 @@ class OccupancyWidget(anywidget.AnyWidget):
         Compute capability.
     """
 
-    _esm = Path(__file__).with_name("occupancy.js")
+    _esm = script("occupancy.js")
+    figure_by = ("figures_warps", "occupancy_figure")
     tables = traitlets.Dict().tag(sync=True)
     threads = traitlets.Int(256).tag(sync=True)
     registers = traitlets.Int(32).tag(sync=True)
@@ -40,11 +39,6 @@ class OccupancyWidget(anywidget.AnyWidget):
             capability=slots.capability,
         )
 
-    def __repr__(self) -> str:
-        return repr(slots_of(self.threads, self.registers, self.shared * KIB, self.capability))
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": repr(self)}, metadata
+    @property
+    def shows(self) -> Slots:
+        return slots_of(self.threads, self.registers, self.shared * KIB, self.capability)

@@ -1,78 +1,54 @@
-"""The live roofline: one class, one JavaScript file (needs anywidget)."""
+"""The live roofline (needs anywidget)."""
 
 from __future__ import annotations
 
-import functools
-from pathlib import Path
+import traitlets
 
-from hetlab.errors import optional
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.roof import Roof
 
-__all__ = ["roofline_widget"]
+__all__ = ["RooflineWidget"]
 
 
-def roofline_widget(roof: Roof):
-    """A live widget of the data.
+class RooflineWidget(Live):
+    """A roofline whose slider moves the arithmetic intensity.
 
-    Raises
-    ------
-    MissingLibrary
-        Without anywidget.
+    Attributes
+    ----------
+    intensity : float
+        FLOP per byte under the slider; follows it and moves it.
     """
-    optional("anywidget", "lab", "show a live widget")
-    return _widget_class()(roof)
 
+    _esm = script("roofline.js")
+    figure_by = ("draw_roofline", "roofline_figure")
+    roof = traitlets.Dict().tag(sync=True)
+    intensity = traitlets.Float(1.0).tag(sync=True)
 
-@functools.cache
-def _widget_class():
-    import anywidget
-    import traitlets
-
-    class RooflineWidget(anywidget.AnyWidget):
-        """A roofline whose slider moves the arithmetic intensity.
-
-        Attributes
-        ----------
-        intensity : float
-            FLOP per byte under the slider; follows it and moves it.
-        """
-
-        _esm = Path(__file__).with_name("roofline.js")
-        roof = traitlets.Dict().tag(sync=True)
-        intensity = traitlets.Float(1.0).tag(sync=True)
-
-        def __init__(self, roof: Roof) -> None:
-            self.text = repr(roof)
-            points = [
-                {
-                    "name": p.name,
-                    "intensity": p.intensity,
-                    "flops": p.flops,
-                    "low": p.low,
-                    "high": p.high,
-                    "label": p.label,
-                    "says": roof.standing(p),
-                }
-                for p in roof.points
-            ]
-            data = {
-                "title": f"Roofline of {roof.title}, ceilings {roof.source}",
-                "text": self.text,
-                "bandwidths": [list(item) for item in roof.roofline.bandwidths.items()],
-                "peaks": [list(item) for item in roof.roofline.peaks.items()],
-                "limits": list(roof.limits()),
-                "points": points,
+    def __init__(self, roof: Roof) -> None:
+        self._shown = roof
+        points = [
+            {
+                "name": p.name,
+                "intensity": p.intensity,
+                "flops": p.flops,
+                "low": p.low,
+                "high": p.high,
+                "label": p.label,
+                "says": roof.standing(p),
             }
-            start = roof.points[0].intensity if roof.points else roof.ridge / 10
-            super().__init__(roof=data, intensity=start)
+            for p in roof.points
+        ]
+        data = {
+            "title": f"Roofline of {roof.title}, ceilings {roof.source}",
+            "text": repr(roof),
+            "bandwidths": [list(item) for item in roof.roofline.bandwidths.items()],
+            "peaks": [list(item) for item in roof.roofline.peaks.items()],
+            "limits": list(roof.limits()),
+            "points": points,
+        }
+        start = roof.points[0].intensity if roof.points else roof.ridge / 10
+        super().__init__(roof=data, intensity=start)
 
-        def __repr__(self) -> str:
-            return self.text
-
-        def _repr_mimebundle_(self, **options):
-            """The live view, and the text for everything that has no JavaScript."""
-            bundle = super()._repr_mimebundle_(**options)
-            data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-            return {**data, "text/plain": self.text}, metadata
-
-    return RooflineWidget
+    @property
+    def shows(self) -> Roof:
+        return self._shown

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
-import anywidget
 import traitlets
 
 from hetlab.widgets.gantt import WHY, Gantt
+from hetlab.widgets.live import Live, script
 
 __all__ = ["ScheduleWidget"]
 
 
-class ScheduleWidget(anywidget.AnyWidget):
+class ScheduleWidget(Live):
     """A schedule that zooms, plays, and says why a device was idle.
 
     Attributes
@@ -22,12 +21,13 @@ class ScheduleWidget(anywidget.AnyWidget):
         The time under the cursor; follows it and moves it.
     """
 
-    _esm = Path(__file__).with_name("schedule.js")
+    _esm = script("schedule.js")
+    figure_by = ("draw_schedule", "schedule_figure")
     schedule = traitlets.Dict().tag(sync=True)
     now = traitlets.Float(0.0).tag(sync=True)
 
     def __init__(self, gantt: Gantt) -> None:
-        self.text = repr(gantt)
+        self._shown = gantt
         rows = [
             {
                 "name": name,
@@ -52,15 +52,10 @@ class ScheduleWidget(anywidget.AnyWidget):
             "degrees": {name: [list(p) for p in points] for name, points in gantt.degrees.items()},
             "critical": gantt.critical,
             "left_out": gantt.left_out,
-            "text": self.text,
+            "text": repr(gantt),
         }
         super().__init__(schedule=data, now=0.0)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> Gantt:
+        return self._shown

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
 from hetlab.widgets.array_steps import ALGORITHMS, Steps
+from hetlab.widgets.live import Live, script
 
 __all__ = ["StepsWidget"]
 
 
-class StepsWidget(anywidget.AnyWidget):
+class StepsWidget(Live):
     """An algorithm on a small array, and a slider for its steps.
 
     Attributes
@@ -23,16 +21,16 @@ class StepsWidget(anywidget.AnyWidget):
         How many steps are done.
     """
 
-    _esm = Path(__file__).with_name("array_steps.js")
+    _esm = script("array_steps.js")
+    figure_by = ("draw_steps", "steps_figure")
     steps = traitlets.Dict().tag(sync=True)
     algorithm = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(1).tag(sync=True)
 
     def __init__(self, steps: Steps) -> None:
-        self.text = repr(steps)
         every = {name: Steps(name, steps.values) for name in ALGORITHMS}
         data = {
-            "text": self.text,
+            "text": repr(steps),
             "values": list(steps.values),
             "algorithms": {
                 name: {
@@ -49,13 +47,9 @@ class StepsWidget(anywidget.AnyWidget):
                 for name, one in every.items()
             },
         }
+        self._values = steps.values
         super().__init__(steps=data, algorithm=steps.algorithm, step=1)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> Steps:
+        return Steps(self.algorithm, self._values)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
 from hetlab.widgets.draw_streams import ENGINE_COLOURS
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.streams import STREAMS, Stories
 
 __all__ = ["StreamsWidget"]
 
 
-class StreamsWidget(anywidget.AnyWidget):
+class StreamsWidget(Live):
     """Chunks, streams and pinned memory to choose; the timeline follows.
 
     Attributes
@@ -25,14 +23,15 @@ class StreamsWidget(anywidget.AnyWidget):
     pinned : bool
     """
 
-    _esm = Path(__file__).with_name("streams.js")
+    _esm = script("streams.js")
+    figure_by = ("draw_streams", "stories_figure")
     stories = traitlets.Dict().tag(sync=True)
     chunk = traitlets.Int(0).tag(sync=True)
     lanes = traitlets.Int(3).tag(sync=True)
     pinned = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, stories: Stories) -> None:
-        self.text = repr(stories)
+        self._shown = stories
         states = [
             {
                 "chunks": s.chunks,
@@ -45,7 +44,7 @@ class StreamsWidget(anywidget.AnyWidget):
         ]
         told = {
             "title": stories.title,
-            "text": self.text,
+            "text": repr(stories),
             "chunks": list(stories.chunks),
             "streams": list(STREAMS),
             "longest": stories.longest,
@@ -54,11 +53,6 @@ class StreamsWidget(anywidget.AnyWidget):
         }
         super().__init__(stories=told)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> Stories:
+        return self._shown

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
 from hetlab.widgets.draw_time import PART_COLOURS
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.time_parts import TimeParts
 
 __all__ = ["TimeWidget"]
 
 
-class TimeWidget(anywidget.AnyWidget):
+class TimeWidget(Live):
     """One measurement as a bar, and what its first call means for a program.
 
     Attributes
@@ -22,12 +20,13 @@ class TimeWidget(anywidget.AnyWidget):
         How many calls the program of the second bar makes.
     """
 
-    _esm = Path(__file__).with_name("time_parts.js")
+    _esm = script("time_parts.js")
+    figure_by = ("draw_time", "time_figure")
     time = traitlets.Dict().tag(sync=True)
     calls = traitlets.Int(1).tag(sync=True)
 
     def __init__(self, parts: TimeParts) -> None:
-        self.text = repr(parts)
+        self._shown = parts
         rows = [
             {"name": p.name, "seconds": p.seconds, "says": p.says, "colour": PART_COLOURS[p.name]}
             for p in parts.parts
@@ -39,15 +38,10 @@ class TimeWidget(anywidget.AnyWidget):
             "once": parts.once,
             "each": parts.each,
             "even": parts.even,
-            "text": self.text,
+            "text": repr(parts),
         }
         super().__init__(time=data, calls=1)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> TimeParts:
+        return self._shown

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.warps import LIMITS, STATES, Warps
 
 __all__ = ["WarpsWidget"]
 
 
-class WarpsWidget(anywidget.AnyWidget):
+class WarpsWidget(Live):
     """A scheduler to step through, with sliders for warps, latency and work.
 
     Attributes
@@ -23,7 +21,8 @@ class WarpsWidget(anywidget.AnyWidget):
         How far the picture is drawn; -1 for all of it.
     """
 
-    _esm = Path(__file__).with_name("warps.js")
+    _esm = script("warps.js")
+    figure_by = ("draw_warps", "warps_figure")
     fixed = traitlets.Dict().tag(sync=True)
     warps = traitlets.Int(1).tag(sync=True)
     latency = traitlets.Int(20).tag(sync=True)
@@ -35,15 +34,5 @@ class WarpsWidget(anywidget.AnyWidget):
         super().__init__(fixed=fixed, warps=data.warps, latency=data.latency, work=data.work)
 
     @property
-    def text(self) -> str:
-        """What the picture says now."""
-        return repr(Warps(self.warps, self.latency, self.work))
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    def shows(self) -> Warps:
+        return Warps(self.warps, self.latency, self.work)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
+from hetlab.widgets.live import Live, script
 from hetlab.widgets.wreck import FEW, NEW, OLD, ROUNDS, SWITCHES, WARM, Wreck, set_aside
 
 __all__ = ["WreckWidget"]
 
 
-class WreckWidget(anywidget.AnyWidget):
+class WreckWidget(Live):
     """Measured samples, and switches that choose among them.
 
     Attributes
@@ -23,7 +21,8 @@ class WreckWidget(anywidget.AnyWidget):
         With ``few``: the first of the rounds.
     """
 
-    _esm = Path(__file__).with_name("wreck.js")
+    _esm = script("wreck.js")
+    figure_by = ("draw_wreck", "wreck_figure")
     wreck = traitlets.Dict().tag(sync=True)
     no_warmup = traitlets.Bool(False).tag(sync=True)
     dropped = traitlets.Bool(False).tag(sync=True)
@@ -32,11 +31,11 @@ class WreckWidget(anywidget.AnyWidget):
     start = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, wreck: Wreck) -> None:
-        self.text = repr(wreck)
+        self._shown = wreck
         names = {(False, False): "used warm", (True, False): "dropped warm"}
         names |= {(False, True): "used cold", (True, True): "dropped cold"}
         data = {
-            "text": self.text,
+            "text": repr(wreck),
             "label": wreck.label,
             "machine": wreck.machine,
             "old": OLD,
@@ -55,11 +54,6 @@ class WreckWidget(anywidget.AnyWidget):
         }
         super().__init__(wreck=data)
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, **options):
-        """The live view, and the text for everything that has no JavaScript."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": self.text}, metadata
+    @property
+    def shows(self) -> Wreck:
+        return self._shown

@@ -1,70 +1,22 @@
 // The occupancy calculator: three sliders, the warp slots of one multiprocessor, and the limits.
 // What each resource allows comes from Python as tables; here only the least of them is taken.
 
-const CSS = `
-.hetlab-occupancy { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 760px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ccc); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-occupancy {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #4a4a4a); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-occupancy svg { width: 100%; height: auto; display: block; }
-.hetlab-occupancy text { fill: var(--ink); font-size: 12px; }
-.hetlab-occupancy .small { fill: var(--faint); font-size: 11px; }
-.hetlab-occupancy label { display: grid; grid-template-columns: 13.5em 1fr 4.5em; gap: 10px;
-  align-items: center; margin: 3px 0; }
-.hetlab-occupancy input { accent-color: #0072B2; min-width: 0; }
-.hetlab-occupancy select { color: var(--ink); background: var(--paper); border: 1px solid var(--grid);
-  font: inherit; max-width: 18em; }
-.hetlab-occupancy :is(input, select):focus-visible { outline: 2px solid #56B4E9; outline-offset: 2px; }
-.hetlab-occupancy output { display: block; margin: 6px 0; min-height: 2.9em; }
-`;
-const BLOCKS = ["#0072B2", "#56B4E9", "#009E73"], WALL = "#D55E00", W = 600;
-const KEYS = { "data-lm-suppress-shortcuts": "true" };
-
-function svg(name, attributes, parent, text) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-function html(name, attributes, parent, text) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
+const BLOCKS = [BLUE, SKY, GREEN], W = 600;
 
 function render({ model, el }) {
   const tables = model.get("tables");
-  const root = html("div", { class: "hetlab-occupancy" }, el);
-  html("style", {}, root, CSS);
-
-  const choice = html("label", {}, root);
-  html("span", {}, choice, "compute capability");
-  const select = html("select", { "aria-label": "compute capability" }, choice);
-  for (const [name, table] of Object.entries(tables))
-    html("option", { value: name }, select, table.chip ? `${name} (${table.chip})` : name);
-  html("span", {}, choice);
-
-  const sliders = {};
+  const root = frame(el, "occupancy", "Occupancy: how many blocks fit on a multiprocessor", W);
+  const chips = Object.entries(tables).map(([name, table]) => [name, table.chip ? `${name} (${table.chip})` : name]);
+  const select = choice(html("div", { class: "pick" }, root), "compute capability", chips, (name) => {
+    model.set("capability", name);
+    model.save_changes();
+  });
+  const controls = html("div", { class: "controls" }, root), sliders = {};
   for (const [name, text, min, max, step] of [["threads", "threads a block", 32, 1024, 32],
-    ["registers", "registers a thread", 16, 255, 1], ["shared", "shared memory a block (KiB)", 0, 0, 1]]) {
-    const label = html("label", {}, root);
-    html("span", {}, label, text);
-    const input = html("input", { ...KEYS, type: "range", min, max, step, "aria-label": text }, label);
-    sliders[name] = { input, value: html("span", {}, label) };
-    input.addEventListener("input", () => {
-      model.set(name, Number(input.value));
-      draw();
-    });
-    input.addEventListener("change", () => model.save_changes());
-  }
-  const answer = html("output", { "aria-live": "polite" }, root);
+    ["registers", "registers a thread", 16, 255, 1], ["shared", "shared memory a block, KiB", 0, 0, 1]])
+    sliders[name] = slider(controls, text, { min, max, step }, (value) => model.set(name, value), () => model.save_changes());
   const picture = svg("svg", { viewBox: `0 0 ${W} 236`, role: "img" }, root);
+  const answer = html("output", { class: "says" }, root);
 
   function compute(threads, registers, shared, table) {
     const warps = Math.ceil(threads / 32);
@@ -82,10 +34,10 @@ function render({ model, el }) {
     svg("line", { x1: left, x2: left + wide, y1: top, y2: top, stroke: "var(--grid)", "stroke-dasharray": "2 3" },
       picture);
     const path = values.map((p, i) => `${i ? `H${x(i).toFixed(1)}V` : `M${x(i).toFixed(1)} `}${y(p).toFixed(1)}`);
-    svg("path", { d: path.join(""), fill: "none", stroke: "#0072B2", "stroke-width": 2 }, picture);
-    svg("circle", { cx: x(at), cy: y(percent), r: 4.5, fill: "var(--paper)", stroke: WALL, "stroke-width": 2.5 },
+    svg("path", { d: path.join(""), fill: "none", stroke: "var(--accent)", "stroke-width": 2 }, picture);
+    svg("circle", { cx: x(at), cy: y(percent), r: 4.5, fill: "var(--paper)", stroke: VERMILION, "stroke-width": 2.5 },
       picture);
-    svg("text", { x: left, y: top + high + 16, class: "small" }, picture, text);
+    svg("text", { x: left, y: top + high + 16, class: "tick" }, picture, text);
   }
 
   function draw() {
@@ -95,15 +47,12 @@ function render({ model, el }) {
     sliders.shared.input.max = most;
     const now = { threads: model.get("threads"), registers: model.get("registers"),
       shared: Math.min(model.get("shared"), most) };
-    for (const [name, { input, value }] of Object.entries(sliders)) {
-      input.value = now[name];
-      value.textContent = now[name];
-    }
+    for (const name of Object.keys(sliders)) sliders[name].set(now[name]);
     const found = compute(now.threads, now.registers, now.shared, table);
     const walls = found.by.filter(([, n]) => n === found.blocks).map(([name]) => name);
     answer.textContent = found.blocks
-      ? `Occupancy ${Math.round(found.percent)} % (modelled): ${found.blocks} block${found.blocks > 1 ? "s" : ""} of `
-        + `${found.warps} warp${found.warps > 1 ? "s" : ""}, ${found.resident} of ${table.warps} warp slots. `
+      ? `Occupancy ${Math.round(found.percent)} % (modelled): ${plural(found.blocks, "block")} of `
+        + `${plural(found.warps, "warp")}, ${found.resident} of ${table.warps} warp slots. `
         + (found.resident === table.warps ? "All slots are taken." : `Limited by ${walls.join(" and ")}.`)
       : `Occupancy 0 %: no block fits on the multiprocessor. Limited by ${walls.join(" and ")}.`;
     picture.setAttribute("aria-label", answer.textContent);
@@ -117,14 +66,14 @@ function render({ model, el }) {
       svg("rect", { x, y, width: cell - 2, height: cell - 2, fill: taken ? BLOCKS[block % 3] : "none",
         stroke: taken ? "none" : "var(--faint)", "stroke-width": 0.7 }, picture);
     }
-    svg("text", { x: 0, y: 34 + Math.ceil(table.warps / columns) * cell, class: "small" }, picture,
+    svg("text", { x: 0, y: 34 + Math.ceil(table.warps / columns) * cell, class: "tick" }, picture,
       "one colour: one block; empty: nobody");
     svg("text", { x: 290, y: 12 }, picture, "blocks that each resource alone allows");
     const top = Math.max(...found.by.map(([, n]) => n), 1);
     found.by.forEach(([name, n], i) => {
       const y = 22 + i * 22, wall = n === found.blocks;
       svg("text", { x: 376, y: y + 11, "text-anchor": "end" }, picture, name);
-      svg("rect", { x: 382, y, width: Math.max((110 * n) / top, 1), height: 14, fill: wall ? WALL : "#0072B2" },
+      svg("rect", { x: 382, y, width: Math.max((110 * n) / top, 1), height: 14, fill: wall ? VERMILION : BLUE },
         picture);
       svg("text", { x: 387 + (110 * n) / top, y: y + 11 }, picture, wall ? `${n}  ← limits` : n);
     });
@@ -139,15 +88,7 @@ function render({ model, el }) {
     chart(416, `shared memory, 0 to ${most} KiB`, upTo(most + 1, (i) => percent(now.threads, now.registers, i)),
       now.shared, found.percent);
   }
-  select.addEventListener("change", () => {
-    model.set("capability", select.value);
-    model.save_changes();
-    draw();
-  });
-  const names = ["threads", "registers", "shared", "capability"];
-  for (const name of names) model.on(`change:${name}`, draw);
-  draw();
-  return () => names.forEach((name) => model.off(`change:${name}`, draw));
+  return follow(model, ["threads", "registers", "shared", "capability"], draw);
 }
 
 export default { render };

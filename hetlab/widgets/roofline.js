@@ -2,49 +2,13 @@
 // The data come from Python; nothing here computes a figure that Python does not state.
 
 const CSS = `
-.hetlab-roof { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 760px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ddd); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-roof {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #3c3c3c); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-roof svg { width: 100%; height: auto; display: block; }
-.hetlab-roof text { fill: var(--ink); font-size: 13px; }
-.hetlab-roof .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
-.hetlab-roof .tick { fill: var(--faint); font-size: 12px; }
-.hetlab-roof .control { display: flex; gap: 10px; align-items: center; margin: 6px 0; flex-wrap: wrap; }
-.hetlab-roof .control input { flex: 1 1 220px; accent-color: #0072B2; }
-.hetlab-roof .control input:focus-visible { outline: 2px solid #56B4E9; outline-offset: 3px; }
-.hetlab-roof output { display: block; min-height: 2.9em; }
-.hetlab-roof table { border-collapse: collapse; width: 100%; margin-top: 4px; }
-.hetlab-roof td, .hetlab-roof th { text-align: left; padding: 2px 8px 2px 0; border-top: 1px solid var(--grid);
-  font-weight: normal; vertical-align: top; }
+.hetlab-roof table { width: 100%; }
+.hetlab-roof td { border-top: 1px solid var(--grid); }
 `;
-const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const W = 600, H = 370, L = 60, R = 14, T = 16, B = 46;
-const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 
-function quantity(value, unit) {
-  const [scale, prefix] = PREFIXES.find(([s]) => value >= s * 0.9995) ?? [1, ""];
-  return `${Number((value / scale).toPrecision(3))} ${prefix}${unit}`;
-}
 const short = (x) => String(Number(x.toPrecision(3)));
 
-function svg(name, attributes, parent, text) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-function html(name, attributes, parent, text) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
 // Colour and shape say the same thing, for those who see one of them only.
 function mark(i, x, y, parent) {
   const fill = COLOURS[i % COLOURS.length], style = { fill, stroke: "var(--paper)", "stroke-width": 1.5 };
@@ -63,9 +27,10 @@ function render({ model, el }) {
   const X = (v) => L + (Math.log10(v / left) / Math.log10(right / left)) * (W - L - R);
   const Y = (v) => H - B - (Math.log10(v / bottom) / Math.log10(top / bottom)) * (H - T - B);
 
-  const root = html("div", { class: "hetlab-roof" }, el);
-  html("style", {}, root, CSS);
-  html("div", {}, root, roof.title);
+  const root = frame(el, "roof", roof.title, W, CSS);
+  const control = slider(html("div", { class: "controls" }, root), "arithmetic intensity",
+    { min: Math.log10(left), max: Math.log10(right), step: 0.01 },
+    (log) => { model.set("intensity", 10 ** log); }, () => model.save_changes());
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": roof.text }, root);
   // Ids are shared by all widgets of a page, so this one's is its own.
   const id = `hetlab-roof-${Math.random().toString(36).slice(2)}`;
@@ -95,13 +60,13 @@ function render({ model, el }) {
   roof.peaks.forEach(([, v], i) => line(v / slope, v, right, v, i === 0));
   roof.bandwidths.forEach(([, v], i) => line(left, left * v, peak / v, peak, i === 0));
 
-  const guide = svg("line", { y1: T, y2: H - B, stroke: "#0072B2", "stroke-width": 1.5,
+  const guide = svg("line", { y1: T, y2: H - B, stroke: "var(--accent)", "stroke-width": 1.5,
     "stroke-dasharray": "3 3" }, picture);
   const ceilings = svg("g", {}, picture);  // under the points: no name may hide a measurement
   const points = svg("g", {}, picture);
   const labels = svg("g", {}, picture);
-  // Boxes [left, top, right, bottom] that a label must not cover; text is about 7 wide a letter.
-  const taken = [], wide = (text) => 7 * text.length;
+  // Boxes [left, top, right, bottom] that a label must not cover.
+  const taken = [], wide = (text) => 0.56 * letters(W) * text.length;
   const free = (box) => box[0] > L && box[2] < W - 2 && !taken.some((t) =>
     box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3]);
   for (const p of roof.points) {
@@ -115,7 +80,7 @@ function render({ model, el }) {
       [W - R - 4 - back - long, Y(v) + down, W - R - 4 - back, Y(v) + down + 14]));
     const box = boxes.find(free) ?? boxes[0];
     svg("text", { x: box[2], y: box[1] + 11, "text-anchor": "end", class: "halo" }, ceilings, text);
-    taken.push(box);
+    taken.push(box, [X(v / slope), Y(v) - 1, W - R, Y(v) + 1]);
   });
   roof.bandwidths.forEach(([name, v], i) => {
     const at = Math.max(left, bottom / v) * 1.6, x = X(at), y = Y(at * v);
@@ -149,22 +114,14 @@ function render({ model, el }) {
     svg("text", { x: (box[0] + box[2]) / 2, y: box[1] + 11, "text-anchor": "middle", class: "halo" },
       labels, p.name);
   });
-  const cursor = svg("circle", { r: 7, fill: "none", stroke: "#0072B2", "stroke-width": 3 }, picture);
-
-  const control = html("label", { class: "control" }, root);
-  html("span", {}, control, "arithmetic intensity");
-  const slider = html("input", { type: "range", min: Math.log10(left), max: Math.log10(right),
-    step: 0.01, "data-lm-suppress-shortcuts": "true",
-    "aria-label": "arithmetic intensity, FLOP per byte, logarithmic" }, control);
-  const value = html("span", {}, control);
-  const answer = html("output", { "aria-live": "polite" }, root);
+  const cursor = svg("circle", { r: 7, fill: "none", stroke: "var(--accent)", "stroke-width": 3 }, picture);
+  const answer = html("output", {}, root);
 
   function show() {
     const at = Math.min(right, Math.max(left, model.get("intensity")));
     const reach = Math.min(peak, slope * at), memory = slope * at < peak;
-    slider.value = Math.log10(at);
-    value.textContent = `${short(at)} FLOP/B`;
-    slider.setAttribute("aria-valuetext", `${short(at)} FLOP per byte`);
+    control.set(Math.log10(at), `${short(at)} FLOP/B`);
+    control.input.setAttribute("aria-valuetext", `${short(at)} FLOP per byte`);
     guide.setAttribute("x1", X(at));
     guide.setAttribute("x2", X(at));
     cursor.setAttribute("cx", X(at));
@@ -174,27 +131,19 @@ function render({ model, el }) {
         : `arithmetic binds (${peakName}). Fewer bytes would not help.`)
       + ` They meet at ${short(peak / slope)} FLOP/B.`;
   }
-  slider.addEventListener("input", () => {
-    model.set("intensity", 10 ** Number(slider.value));
-    model.save_changes();
-    show();
-  });
-  model.on("change:intensity", show);
-  show();
-
   if (roof.points.length) {
     const table = html("table", { "aria-label": "points on the roofline" }, root);
     roof.points.forEach((p, i) => {
-      const row = html("tr", {}, table), cell = html("td", {}, row);
+      const row = html("tr", {}, table), cell = html("td", { class: "name" }, row);
       mark(i, 9, 9, svg("svg", { viewBox: "0 0 18 18", style: "width:16px;display:inline;vertical-align:-3px",
         "aria-hidden": "true" }, cell));
       html("span", {}, cell, ` ${p.name}`);
-      html("td", {}, row, `${short(p.intensity)} FLOP/B`);
+      html("td", { class: "n" }, row, `${short(p.intensity)} FLOP/B`);
       html("td", {}, row, `${quantity(p.flops, "FLOP/s")}${p.label ? ` (${p.label})` : ""}`);
       html("td", {}, row, p.says);
     });
   }
-  return () => model.off("change:intensity", show);
+  return follow(model, ["intensity"], show);
 }
 
 export default { render };

@@ -2,65 +2,24 @@
 // All times and sentences come from Python; nothing here computes what Python does not state.
 
 const CSS = `
-.hetlab-gantt { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 860px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ddd); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-gantt {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #3c3c3c); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-gantt svg { width: 100%; height: auto; display: block; }
-.hetlab-gantt svg:focus-visible { outline: 2px solid #56B4E9; outline-offset: 2px; }
-.hetlab-gantt text { fill: var(--ink); font-size: 12px; }
-.hetlab-gantt .tick { fill: var(--faint); }
 .hetlab-gantt .gap { fill: var(--grid); opacity: 0.45; }
 .hetlab-gantt .bar, .hetlab-gantt .gap { cursor: pointer; }
 .hetlab-gantt .chosen { stroke: var(--ink); stroke-width: 3; }
 .hetlab-gantt .critical { stroke: var(--ink); stroke-width: 2; }
 .hetlab-gantt .faded { opacity: 0.25; }
-.hetlab-gantt .controls { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 6px 0; }
-.hetlab-gantt button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--faint);
-  border-radius: 4px; padding: 2px 10px; cursor: pointer; }
-.hetlab-gantt button:focus-visible, .hetlab-gantt input:focus-visible { outline: 2px solid #56B4E9; outline-offset: 2px; }
-.hetlab-gantt input[type=range] { flex: 1 1 160px; accent-color: #0072B2; }
-.hetlab-gantt output { display: block; min-height: 2.9em; }
-.hetlab-gantt table { border-collapse: collapse; margin-top: 4px; }
-.hetlab-gantt td, .hetlab-gantt th { text-align: right; padding: 1px 14px 1px 0; font-weight: normal; border: 0;
-  color: var(--ink); font-variant-numeric: tabular-nums; }
-.hetlab-gantt th { color: var(--faint); }
-.hetlab-gantt td:first-child, .hetlab-gantt th:first-child { text-align: left; }
-.hetlab-gantt tr { background: none; }
+.hetlab-gantt .pick { gap: 6px 8px; }
+.hetlab-gantt .pick input[type=range] { flex: 1 1 160px; width: auto; }
 `;
 const W = 820, R = 10, T = 22, ROW = 26, WARM = 90;
-// JupyterLab takes arrow keys for its cells unless it is told that they are ours.
-const KEYS = { "data-lm-suppress-shortcuts": "true" };
-const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
-const DEEP = new Set(["#0072B2", "#D55E00", "#009E73"]);
-const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-
-function quantity(value, unit) {
-  if (!(Math.abs(value) > 0)) return `0 ${unit}`.trim();
-  const [scale, prefix] = PREFIXES.find(([s]) => Math.abs(value) >= s * 0.9995) ?? [1e-9, "n"];
-  return `${Number((value / scale).toPrecision(3))} ${prefix}${unit}`;
-}
-function make(space, name, attributes, parent, text) {
-  const node = space ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-const svg = (...rest) => make(true, ...rest), html = (...rest) => make(false, ...rest);
 
 function render({ model, el }) {
   const plan = model.get("schedule"), length = plan.length || 1;
   const show = (v) => (plan.unit === "s" ? quantity(v, "s") : String(Number(v.toPrecision(6))));
-  const left = Math.min(170, 16 + 7 * Math.max(...plan.rows.map((r) => r.name.length)));
+  const left = Math.min(180, 16 + 8 * Math.max(...plan.rows.map((r) => r.name.length)));
   const warm = Object.entries(plan.degrees), base = T + ROW * plan.rows.length;
   const high = base + 26 + (warm.length ? WARM + 12 : 0);
-  const root = html("div", { class: "hetlab-gantt" }, el);
-  html("style", {}, root, CSS);
-  html("div", {}, root, `${plan.title}: ${plan.headline}`);
+  const root = frame(el, "gantt", `${plan.title}: ${plan.headline}`, W, CSS);
+  const controls = html("div", { class: "pick" }, root);
   const picture = svg("svg", { viewBox: `0 0 ${W} ${high}`, role: "application", tabindex: 0, ...KEYS,
     "aria-label": `${plan.text} Arrow keys go from piece to piece, plus and minus zoom, space plays.` }, root);
   const id = `hetlab-gantt-${Math.random().toString(36).slice(2)}`, defs = svg("defs", {}, picture);
@@ -70,7 +29,7 @@ function render({ model, el }) {
   svg("rect", { width: 6, height: 6, fill: "var(--paper)" }, hatch);
   svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "var(--faint)", "stroke-width": 3 }, hatch);
   plan.rows.forEach((row, y) => {
-    const long = Math.floor((left - 12) / 7);
+    const long = Math.floor((left - 12) / 8);
     const name = row.name.length > long ? `${row.name.slice(0, long - 1)}…` : row.name;
     svg("text", { x: left - 8, y: T + ROW * y + 17, "text-anchor": "end", class: row.device ? "" : "tick" }, picture, name);
   });
@@ -84,7 +43,6 @@ function render({ model, el }) {
       + `${plan.why[g.why]}${g.says ? ` (${g.says})` : ""}.` })),
   ].sort((a, b) => a.start - b.start));
 
-  const controls = html("div", { class: "controls" }, root);
   const button = (text, label, action) => {
     const node = html("button", { type: "button", "aria-label": label }, controls, text);
     node.addEventListener("click", action);
@@ -95,11 +53,8 @@ function render({ model, el }) {
   button("+", "zoom in", () => zoom(0.5));
   button("−", "zoom out", () => zoom(2));
   button("all", "show everything", () => { from = 0; to = length; draw(); });
-  const label = html("label", {}, controls);
-  const box = html("input", { type: "checkbox" }, label);
-  html("span", {}, label, " critical path only");
-  box.addEventListener("change", () => { only = box.checked; draw(); });
-  const answer = html("output", { "aria-live": "polite" }, root);
+  tick(controls, "critical path only", (on) => { only = on; draw(); });
+  const answer = html("output", {}, root);
 
   function zoom(factor) {
     const middle = Math.min(to, Math.max(from, chosen ? (chosen.start + chosen.end) / 2 : model.get("now")));
@@ -140,14 +95,14 @@ function render({ model, el }) {
         ...(gap ? {} : { fill: solid ? piece.colour : `url(#${id}-hatch)` }) }, body);
       svg("title", {}, node, piece.sentence);
       node.addEventListener("click", () => choose(piece));
-      if (solid && !thin && wide > 7 * piece.name.length + 4)
+      if (solid && !thin && wide > 8 * piece.name.length + 4)
         svg("text", { x: x + wide / 2, y: top + tall / 2 + 4, "text-anchor": "middle", "pointer-events": "none",
-          class: only && !piece.critical ? "faded" : "", style: `fill: ${DEEP.has(piece.colour) ? "#fff" : "#111"}` }, body, piece.name);
+          class: only && !piece.critical ? "faded" : "", style: `fill: ${inkOn(piece.colour)}` }, body, piece.name);
     }
     if (warm.length) heat();
     const now = model.get("now");
     if (now >= from && now <= to)
-      svg("line", { x1: X(now), x2: X(now), y1: T - 8, y2: high, stroke: "#D55E00", "stroke-width": 2 }, body);
+      svg("line", { x1: X(now), x2: X(now), y1: T - 8, y2: high, stroke: VERMILION, "stroke-width": 2 }, body);
     cursor.value = Math.round((1000 * now) / length);
     cursor.setAttribute("aria-valuetext", show(now));
   }
@@ -159,8 +114,11 @@ function render({ model, el }) {
       svg("text", { x: left + 4, y: Y(d) + (d === low ? -3 : 12), class: "tick" }, body, `${Math.round(d)} °C`);
     warm.forEach(([name, points], i) => {
       const d = points.map((p, k) => `${k ? "L" : "M"}${X(p[0]).toFixed(1)},${Y(p[1]).toFixed(1)}`).join("");
-      svg("path", { d, fill: "none", stroke: COLOURS[i % 6], "stroke-width": 2, "stroke-dasharray": ["none", "6 3", "2 3"][i % 3] }, body);
-      svg("text", { x: W - R - 4, y: y0 + 14 + 14 * i, "text-anchor": "end", style: `fill: ${COLOURS[i % 6]}` }, body, name);
+      const drawn = { fill: "none", stroke: COLOURS[i % 6], "stroke-width": 2, "stroke-dasharray": ["none", "6 3", "2 3"][i % 3] };
+      svg("path", { d, ...drawn }, body);
+      const y = y0 + 14 + 16 * i;
+      svg("path", { d: `M${W - R - 26} ${y - 4}h22`, ...drawn }, body);
+      svg("text", { x: W - R - 31, y, "text-anchor": "end", class: "halo" }, body, name);
     });
   }
   function told() {
@@ -170,13 +128,14 @@ function render({ model, el }) {
     answer.textContent = `At ${show(now)}: ${doing.length ? doing.slice(0, 8).join(", ") : "no device works"}.`;
   }
   function set(now) {
-    model.set("now", Math.max(0, Math.min(length, now)));
     if (now > to || now < from) { const wide = to - from; from = Math.max(0, Math.min(length - wide, now)); to = from + wide; }
-    told();
-    draw();
+    model.set("now", Math.max(0, Math.min(length, now)));
   }
   function start() {
+    // Without motion the button still helps: it goes to the end in one step.
+    if (still()) { set(model.get("now") >= length ? 0 : length); return; }
     if (model.get("now") >= length) set(0);
+    answer.setAttribute("aria-live", "off"); // twenty sentences a second are no help to anybody
     play.textContent = "❚❚ pause";
     // The whole schedule in ten seconds, whatever its unit.
     timer = setInterval(() => {
@@ -188,6 +147,7 @@ function render({ model, el }) {
     clearInterval(timer);
     timer = null;
     play.textContent = "▶ play";
+    answer.setAttribute("aria-live", "polite");
     model.save_changes();
   }
   cursor.addEventListener("input", () => set((cursor.value / 1000) * length));
@@ -209,19 +169,17 @@ function render({ model, el }) {
   const joules = plan.facts.some((f) => f.joules);
   const reasons = Object.keys(plan.why).filter((why) => plan.facts.some((f) => f.idle[why] > 0));
   for (const text of ["device", "busy", ...reasons.map((why) => plan.why[why]), ...(joules ? ["energy"] : [])])
-    html("th", {}, head, text);
+    html("th", { scope: "col", ...(text === "device" ? {} : { class: "n" }) }, head, text);
   for (const fact of plan.facts.slice(0, 32)) {
     const line = html("tr", {}, table);
     const cells = [fact.device, `${Math.round(100 * fact.busy)} %`, ...reasons.map((why) => show(fact.idle[why]))];
-    for (const text of [...cells, ...(joules ? [quantity(fact.joules, "J")] : [])]) html("td", {}, line, text);
+    [...cells, ...(joules ? [quantity(fact.joules, "J")] : [])].forEach((text, i) => html("td", i ? { class: "n" } : {}, line, text));
   }
   html("div", {}, root, plan.critical);
   if (plan.left_out) html("div", {}, root, `${plan.left_out.toLocaleString("en-US")} short pieces are left out.`);
-  const follow = () => { told(); draw(); };
-  model.on("change:now", follow);
-  draw();
+  const leave = follow(model, ["now"], () => { told(); draw(); });
   answer.textContent = "Choose a piece with a click or the arrow keys: it says what it is, or why the device was idle.";
-  return () => { clearInterval(timer); model.off("change:now", follow); };
+  return () => { clearInterval(timer); leave(); };
 }
 
 export default { render };

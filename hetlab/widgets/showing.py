@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 
-from hetlab.errors import MissingLibrary
+from hetlab.errors import MissingLibrary, optional
 from hetlab.widgets.roof import roof_of
 from hetlab.widgets.spread import spread_of
 
@@ -70,7 +70,7 @@ def show_roofline(peaks=None, points: Mapping = {}, *, precision: str = "fp64"):
 
         peaks = measured()
     roof = roof_of(peaks, points, precision)
-    return _best(roof, "live_roofline", "roofline_widget", "draw_roofline", "roofline_figure")
+    return _best(roof, "live_roofline", "RooflineWidget", "draw_roofline", "roofline_figure")
 
 
 def show_distribution(*what):
@@ -95,7 +95,7 @@ def show_distribution(*what):
     return _best(
         spread,
         "live_distribution",
-        "distribution_widget",
+        "DistributionWidget",
         "draw_distribution",
         "distribution_figure",
     )
@@ -121,7 +121,7 @@ def show_sizes(workload: str = "matrix product", data: str = "host", *, bits: in
     from hetlab.widgets.sizes import sizes_of
 
     sizes = sizes_of(workload, data, bits)
-    return _best(sizes, "live_sizes", "sizes_widget", "figures_machine", "sizes_figure")
+    return _best(sizes, "live_sizes", "SizesWidget", "figures_machine", "sizes_figure")
 
 
 def _best(data, live: str, widget: str, drawn: str, figure: str):
@@ -129,9 +129,11 @@ def _best(data, live: str, widget: str, drawn: str, figure: str):
 
     if in_notebook():
         try:
-            return getattr(import_module(f"hetlab.widgets.{live}"), widget)(data)
+            optional("anywidget", "lab", "show a live widget")
         except MissingLibrary:
-            pass  # no anywidget: a figure says the same
+            pass  # a figure says the same
+        else:
+            return getattr(import_module(f"hetlab.widgets.{live}"), widget)(data)
     draw: Callable = getattr(import_module(f"hetlab.widgets.{drawn}"), figure)
     try:
         return Shown(repr(data), draw(data))

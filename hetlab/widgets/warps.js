@@ -2,44 +2,11 @@
 // The rule is that of hetlab/models/latency.py; a test keeps both alike.
 
 const CSS = `
-.hetlab-warps { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 760px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ddd); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-warps {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #3c3c3c); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-warps svg { width: 100%; height: auto; display: block; }
-.hetlab-warps text { fill: var(--ink); font-size: 12px; }
-.hetlab-warps .tick { fill: var(--faint); }
-.hetlab-warps .controls { display: grid; grid-template-columns: max-content 1fr 3.5em; gap: 3px 12px; align-items: center; }
-.hetlab-warps .controls b { text-align: right; font-variant-numeric: tabular-nums; }
-.hetlab-warps input { width: 100%; accent-color: #0072B2; margin: 2px 0; }
-.hetlab-warps button { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--faint);
-  border-radius: 4px; padding: 2px 12px; margin-right: 6px; cursor: pointer; }
-.hetlab-warps input:focus-visible, .hetlab-warps button:focus-visible { outline: 2px solid #56B4E9; outline-offset: 2px; }
-.hetlab-warps .steps { display: flex; align-items: center; margin: 6px 0; }
-.hetlab-warps .steps input { flex: 1; }
-.hetlab-warps .key { display: flex; flex-wrap: wrap; gap: 2px 16px; color: var(--faint); margin: 2px 0 6px; }
+.hetlab-warps .pick { flex-wrap: nowrap; gap: 8px; }
 .hetlab-warps .key svg { display: inline-block; width: 22px; height: 12px; margin-right: 5px; vertical-align: -1px; }
-.hetlab-warps output { display: block; min-height: 4.4em; }
-.hetlab-warps p { margin: 0 0 3px; }
-.hetlab-warps .says { font-weight: 600; }
+.hetlab-warps output { min-height: 4.4em; }
 `;
-// JupyterLab takes arrow keys for its cells unless it is told that they are ours.
-const KEYS = { "data-lm-suppress-shortcuts": "true" };
-const BLUE = "#0072B2", GREEN = "#009E73", ORANGE = "#E69F00", VERMILION = "#D55E00";
 const W = 700, L = 74, ROW = 17, HEAD = 4;
-
-function node(space, name, attributes, parent, text) {
-  const made = space ? document.createElementNS(space, name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  parent.appendChild(made);
-  return made;
-}
-const svg = (...all) => node("http://www.w3.org/2000/svg", ...all);
-const html = (...all) => node(null, ...all);
 
 // The schedule: for each cycle who issued (-1: nobody), for each warp a letter a cycle.
 function schedule(warps, latency, work, cycles) {
@@ -81,20 +48,17 @@ const ofWarps = (list) => `warp${list.length > 1 ? "s" : ""} ${listed(list)}`;
 
 function render({ model, el }) {
   const { limits, states: meaning } = model.get("fixed");
-  const root = html("div", { class: "hetlab-warps" }, el);
-  html("style", {}, root, CSS);
-  const controls = html("div", { class: "controls" }, root), sliders = {}, shown = {};
+  const root = frame(el, "warps", "Warps that take turns", W, CSS);
+  const controls = html("div", { class: "controls" }, root), sliders = {};
   const names = { warps: "warps to choose from", latency: "memory latency, cycles", work: "arithmetic between loads" };
   for (const [key, label] of Object.entries(names)) {
-    html("span", {}, controls, label);
-    sliders[key] = html("input", { ...KEYS, type: "range", min: limits[key][0], max: limits[key][1], step: 1, "aria-label": label }, controls);
-    shown[key] = html("b", {}, controls);
-    sliders[key].addEventListener("input", () => { stop(); model.set(key, Number(sliders[key].value)); model.set("cycle", -1); draw(); });
-    sliders[key].addEventListener("change", () => model.save_changes());
+    const [min, max] = limits[key];
+    sliders[key] = slider(controls, label, { min, max }, (value) => { stop(); model.set("cycle", -1); model.set(key, value); },
+      () => model.save_changes());
   }
-  const steps = html("div", { class: "steps" }, root);
-  const play = html("button", { type: "button" }, steps, "Play");
-  const next = html("button", { type: "button" }, steps, "One cycle");
+  const steps = html("div", { class: "pick" }, root);
+  const play = html("button", { type: "button" }, steps, "▶ play");
+  const next = html("button", { type: "button" }, steps, "one cycle");
   const time = html("input", { ...KEYS, type: "range", min: 0, step: 1, "aria-label": "cycle" }, steps);
   const picture = svg("svg", { role: "img" }, root);
   const key = html("div", { class: "key" }, root);
@@ -103,7 +67,7 @@ function render({ model, el }) {
     stretch(svg("svg", { viewBox: "0 0 22 13", "aria-hidden": "true" }, item), state, 0, 22, 0);
     html("span", {}, item, text);
   }
-  const answer = html("output", { "aria-live": "off" }, root);
+  const answer = html("output", {}, root);
   let timer = null;
 
   const get = () => ["warps", "latency", "work"].map((name) => model.get(name));
@@ -114,34 +78,33 @@ function render({ model, el }) {
   function stop() {
     clearInterval(timer);
     timer = null;
-    play.textContent = "Play";
+    play.textContent = "▶ play";
+    answer.setAttribute("aria-live", "polite");
   }
   function step(by) {
     const cycles = length(), at = model.get("cycle");
     const to = (at < 0 ? 0 : at) + by;
-    model.set("cycle", Math.min(to, cycles));
     if (to >= cycles) stop();
-    draw();
+    model.set("cycle", Math.min(to, cycles));
   }
   play.addEventListener("click", () => {
     if (timer !== null) { stop(); return; }
     if (model.get("cycle") >= length() || model.get("cycle") < 0) model.set("cycle", 0);
     // Without motion the button still helps: it goes to the end in one step.
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) { model.set("cycle", -1); draw(); return; }
-    play.textContent = "Pause";
+    if (still()) { model.set("cycle", -1); return; }
+    play.textContent = "❚❚ pause";
+    answer.setAttribute("aria-live", "off"); // sixteen sentences a second are no help to anybody
     timer = setInterval(() => step(Math.max(1, Math.round(length() / 120))), 60);
   });
   next.addEventListener("click", () => { stop(); step(1); });
-  time.addEventListener("input", () => { stop(); model.set("cycle", Number(time.value)); draw(); });
+  time.addEventListener("input", () => { stop(); model.set("cycle", Number(time.value)); });
+  time.addEventListener("change", () => model.save_changes());
 
   function draw() {
     const [warps, latency, work] = get(), cycles = length();
     const at = model.get("cycle") < 0 ? cycles : Math.min(model.get("cycle"), cycles);
     const { chosen, states } = schedule(warps, latency, work, cycles);
-    for (const name of Object.keys(sliders)) {
-      sliders[name].value = model.get(name);
-      shown[name].textContent = model.get(name);
-    }
+    for (const name of Object.keys(sliders)) sliders[name].set(model.get(name));
     time.max = cycles;
     time.value = at;
     time.setAttribute("aria-valuetext", `after ${at} of ${cycles} cycles`);
@@ -180,7 +143,7 @@ function render({ model, el }) {
         : `warp ${chosen[t]} issues ${states[chosen[t]][t] === "l" ? "its load" : "arithmetic"}${waits.length ? `; ${ofWarps(waits)} wait${waits.length > 1 ? "" : "s"}` : ""}`;
       now = `Cycle ${t}: ${now}.`;
     }
-    const sum = warps >= needed ? `No cycle is lost: ${warps} warp${warps > 1 ? "s" : ""} hide${warps > 1 ? "" : "s"} ${latency} cycles of latency.`
+    const sum = warps >= needed ? `No cycle is lost: ${plural(warps, "warp")} hide${warps > 1 ? "" : "s"} ${latency} cycles of latency.`
       : `In the long run the scheduler is busy in ${Math.round(100 * share)} % of all cycles; from ${needed} warps on, no cycle would be lost.`;
     answer.replaceChildren();
     Object.assign(answer.dataset, { idle, cycles, needed, share, chosen: chosen.join(" ") });
@@ -188,10 +151,8 @@ function render({ model, el }) {
     html("p", {}, answer, `Idle in ${idle} of the ${at === cycles ? "" : "first "}${at} cycles shown. ${now}`);
     picture.setAttribute("aria-label", `One scheduler, ${warps} warps, memory latency ${latency} cycles, ${work} arithmetic instructions between loads. ${answer.textContent}`);
   }
-  const events = ["warps", "latency", "work", "cycle"].map((name) => `change:${name}`);
-  for (const event of events) model.on(event, draw);
-  draw();
-  return () => { stop(); for (const event of events) model.off(event, draw); };
+  const leave = follow(model, ["warps", "latency", "work", "cycle"], draw);
+  return () => { stop(); leave(); };
 }
 
 export default { render };

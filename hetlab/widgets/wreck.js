@@ -2,59 +2,22 @@
 // what a report would say is computed here from the chosen ones.
 
 const CSS = `
-.hetlab-wreck { font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); max-width: 760px;
-  --ink: var(--jp-ui-font-color1, #222); --faint: var(--jp-ui-font-color2, #666);
-  --grid: var(--jp-border-color2, #ddd); --paper: var(--jp-layout-color1, #fff);
-  color: var(--ink); background: var(--paper); padding: 8px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .hetlab-wreck {
-  --ink: var(--jp-ui-font-color1, #e6e6e6); --faint: var(--jp-ui-font-color2, #aaa);
-  --grid: var(--jp-border-color2, #3c3c3c); --paper: var(--jp-layout-color1, #161616); } }
-.hetlab-wreck svg { width: 100%; height: auto; display: block; }
-.hetlab-wreck text { fill: var(--ink); font-size: 13px; }
-.hetlab-wreck .tick { fill: var(--faint); font-size: 12px; }
 .hetlab-wreck fieldset { border: 1px solid var(--grid); border-radius: 4px; margin: 0 0 8px; padding: 4px 10px 8px;
   display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 3px 14px; }
-.hetlab-wreck legend { padding: 0 6px; font-weight: 600; }
-.hetlab-wreck label { display: flex; gap: 7px; align-items: center; }
-.hetlab-wreck input { accent-color: #0072B2; }
-.hetlab-wreck input[type=range] { flex: 1; min-width: 80px; }
-.hetlab-wreck input:focus-visible { outline: 2px solid #56B4E9; outline-offset: 2px; }
-.hetlab-wreck output { display: block; margin-top: 6px; min-height: 7.5em; }
-.hetlab-wreck p { margin: 0 0 4px; }
-.hetlab-wreck .claim { font-size: 16px; font-weight: 600; }
-.hetlab-wreck .claim.false { border-left: 4px solid #E69F00; padding-left: 8px; }
+.hetlab-wreck legend { padding: 0 6px; font-weight: 600; color: var(--ink); font-size: 13px; }
+.hetlab-wreck fieldset label { display: flex; gap: 7px; align-items: center; }
+.hetlab-wreck output { min-height: 7.5em; }
+.hetlab-wreck .says.false { border-left: 4px solid #E69F00; padding-left: 8px; }
 `;
-// JupyterLab takes arrow keys for its cells unless it is told that they are ours.
-const KEYS = { "data-lm-suppress-shortcuts": "true" };
-const COLOURS = ["#0072B2", "#D55E00"];
 const W = 600, L = 84, R = 14, ROW = 60, AXIS = 2 * ROW + 8, SCALE = AXIS + 88, HEIGHT = SCALE + 48;
-const PREFIXES = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 const TINY = 1e-9; // a clock that did not tick between two readings: count its nanosecond
 
-function seconds(value) {
-  const [scale, prefix] = PREFIXES.find(([s]) => value >= s * 0.9995) ?? [1e-12, "p"];
-  return `${Number((value / scale).toPrecision(3))} ${prefix}s`;
-}
 const times = (x) => x >= 100 ? `${Math.round(x).toLocaleString("en-US")}x` : `${x.toFixed(x >= 10 ? 1 : 2)}x`;
 const mean = (list) => Math.max(TINY, list.reduce((sum, x) => sum + x, 0) / list.length);
 const ascending = (list) => [...list].sort((a, b) => a - b);
 function median(list) {
   const s = ascending(list), h = s.length >> 1;
   return s.length % 2 ? s[h] : (s[h - 1] + s[h]) / 2;
-}
-function svg(name, attributes, parent, text) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-function html(name, attributes, parent, text) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
 }
 function powers(low, high) {
   const found = [];
@@ -96,21 +59,13 @@ function why(wreck, on) {
 
 function render({ model, el }) {
   const wreck = model.get("wreck"), careful = conclude(wreck, {});
-  const root = html("div", { class: "hetlab-wreck" }, el);
-  html("style", {}, root, CSS);
+  const root = frame(el, "wreck", "A benchmark to wreck", W, CSS);
   const set = html("fieldset", {}, root), boxes = {};
-  html("legend", {}, set, "wreck the benchmark");
-  for (const [key, text] of Object.entries(wreck.switches)) {
-    const label = html("label", {}, set);
-    boxes[key] = html("input", { ...KEYS, type: "checkbox" }, label);
-    html("span", {}, label, text);
-    boxes[key].addEventListener("change", () => { model.set(key, boxes[key].checked); model.save_changes(); draw(); });
-  }
-  const which = html("label", { class: "which" }, set);
-  html("span", {}, which, "which runs:");
-  const slider = html("input", { ...KEYS, type: "range", min: 0, max: wreck.rounds - wreck.few, step: 1 }, which);
-  slider.addEventListener("input", () => { model.set("start", Number(slider.value)); draw(); });
-  slider.addEventListener("change", () => model.save_changes());
+  html("legend", {}, set, "mistakes to switch on");
+  for (const [key, text] of Object.entries(wreck.switches))
+    boxes[key] = tick(set, text, (on) => { model.set(key, on); model.save_changes(); });
+  const which = html("div", { class: "controls" }, root);
+  const runs = slider(which, "which runs", { max: wreck.rounds - wreck.few }, (at) => model.set("start", at), () => model.save_changes());
   const picture = svg("svg", { viewBox: `0 0 ${W} ${HEIGHT}`, role: "img" }, root);
   const answer = html("output", {}, root);
 
@@ -132,8 +87,7 @@ function render({ model, el }) {
     const found = conclude(wreck, on);
     for (const key of Object.keys(boxes)) boxes[key].checked = on[key];
     which.style.visibility = on.few ? "visible" : "hidden";
-    slider.value = on.start;
-    slider.setAttribute("aria-valuetext", `runs ${on.start + 1} to ${on.start + wreck.few}`);
+    runs.set(on.start, `${on.start + 1} to ${on.start + wreck.few}`);
     picture.replaceChildren();
     for (const t of powers(...ends)) {
       svg("line", { x1: log(t, ends), x2: log(t, ends), y1: 4, y2: AXIS, stroke: "var(--grid)" }, picture);
@@ -165,15 +119,12 @@ function render({ model, el }) {
     answer.replaceChildren();
     for (const [key, value] of Object.entries({ quick: found.quick, value: found.value, low: found.low, high: found.high }))
       answer.dataset[key] = value ?? "";
-    html("p", { class: `claim ${inside}` }, answer, `Your report: ${claim(wreck, found.quick)}.`);
+    html("p", { class: `says ${inside}` }, answer, `Your report: ${claim(wreck, found.quick)}.`);
     html("p", {}, answer, allowed(wreck, found));
     html("p", {}, answer, why(wreck, on));
     picture.setAttribute("aria-label", answer.textContent);
   }
-  const events = [...Object.keys(wreck.switches), "start"].map((key) => `change:${key}`);
-  for (const event of events) model.on(event, draw);
-  draw();
-  return () => { for (const event of events) model.off(event, draw); };
+  return follow(model, [...Object.keys(wreck.switches), "start"], draw);
 }
 
 export default { render };

@@ -55,6 +55,7 @@ def lab(tmp_path_factory):
     }
     command = [sys.executable, "-m", "hetlab", "lab", "--work", str(home / "work"), "--"]
     command += ["--no-browser", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]
+    command += ["--LabApp.expose_app_in_browser=True"]  # a test can change the theme
     log = (home / "log").open("w+")
     server = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
+# One worker runs them all: they share one JupyterLab.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("the course in JupyterLab")]
 
 KERNEL = """%load_ext hetlab
 import hetlab, numpy as np

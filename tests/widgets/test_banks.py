@@ -155,7 +155,7 @@ def looks_right(page, scheme):
           [paper, n.matches('.tick') ? getComputedStyle(n).fill : getComputedStyle(n).color]);
         const marked = [...root.querySelectorAll('svg .lane, svg .stored, svg .thread')].map((n) =>
           [getComputedStyle(n.closest('svg').querySelector(n.matches('.lane')
-            ? 'rect[fill="#0072B2"], rect[fill="#C65300"]' : 'rect[fill="#E69F00"]')).fill,
+            ? 'rect[fill="#0072B2"], rect[fill="#D55E00"]' : 'rect[fill="#E69F00"]')).fill,
            getComputedStyle(n).fill]);
         return [[paper, getComputedStyle(root).color], ...plain, ...marked]; }"""
     )

@@ -16,6 +16,8 @@ import hetlab.widgets
 pytest.importorskip("anywidget")
 sync_api = pytest.importorskip("playwright.sync_api")
 
+from hetlab.widgets.live import script  # noqa: E402  (needs anywidget)
+
 pytestmark = pytest.mark.browser
 
 # A front end as small as can be: anywidget's model interface over a plain object.
@@ -31,7 +33,7 @@ window.change = (key, value) => {
 };
 const model = {
   get: (key) => state[key],
-  set: (key, value) => { state[key] = value; },
+  set: (key, value) => { if (state[key] !== value) window.change(key, value); },
   save_changes: () => { window.saved += 1; },
   on: (event, f) => { (heard[event] ??= []).push(f); },
   off: (event, f) => { heard[event] = (heard[event] ?? []).filter((g) => g !== f); },
@@ -63,8 +65,8 @@ def browser():
 def site(tmp_path_factory):
     """A folder with the widgets' own files, served from 127.0.0.1."""
     folder = tmp_path_factory.mktemp("site")
-    for script in Path(hetlab.widgets.__file__).parent.glob("*.js"):
-        shutil.copy(script, folder)
+    for file in Path(hetlab.widgets.__file__).parent.glob("*.js"):
+        (folder / file.name).write_text(script(file.name), encoding="utf-8")
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *args):
@@ -84,9 +86,9 @@ def open_page(browser, site, request):
     folder, address = site
     contexts, errors = [], []
 
-    def open_(script, state, scheme="light"):
+    def open_(name, state, scheme="light"):
         page_file = folder / f"{request.node.name.replace('[', '-').strip(']')}.html"
-        text = PAGE.replace("WIDGET", script).replace("STATE", json.dumps(state))
+        text = PAGE.replace("WIDGET", name).replace("STATE", json.dumps(state))
         page_file.write_text(text, encoding="utf-8")
         context = browser.new_context(
             color_scheme=scheme, viewport={"width": 600, "height": 700}, device_scale_factor=1
@@ -106,26 +108,26 @@ def open_page(browser, site, request):
 
 
 def roofline_state():
-    from hetlab.widgets.live_roofline import roofline_widget
+    from hetlab.widgets.live_roofline import RooflineWidget
     from hetlab.widgets.roof import roof_of
 
-    widget = roofline_widget(roof_of(peaks(), points()))
+    widget = RooflineWidget(roof_of(peaks(), points()))
     return {"roof": widget.roof, "intensity": widget.intensity}
 
 
 def distribution_state():
-    from hetlab.widgets.live_distribution import distribution_widget
+    from hetlab.widgets.live_distribution import DistributionWidget
     from hetlab.widgets.spread import spread_of
 
-    widget = distribution_widget(spread_of(comparison()))
+    widget = DistributionWidget(spread_of(comparison()))
     return {"spread": widget.spread, "show_all": False}
 
 
 def sizes_state():
-    from hetlab.widgets.live_sizes import sizes_widget
+    from hetlab.widgets.live_sizes import SizesWidget
     from hetlab.widgets.sizes import sizes_of
 
-    widget = sizes_widget(sizes_of("matrix product"))
+    widget = SizesWidget(sizes_of("matrix product"))
     return {"sizes": widget.sizes, "stop": widget.stop, "host": widget.host}
 
 
@@ -214,11 +216,11 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("script", STATES)
+@pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_nothing_overflows_at_600_pixels(open_page, script, scheme):
-    page = open_page(script, STATES[script](), scheme)
-    picture(page, f"{script}-{scheme}")
+def test_text_stands_out_and_nothing_overflows_at_600_pixels(open_page, name, scheme):
+    page = open_page(name, STATES[name](), scheme)
+    picture(page, f"{name}-{scheme}")
     colours = page.evaluate(
         """() => { const root = document.querySelector('[class^=hetlab-]');
         const style = getComputedStyle(root);

@@ -113,7 +113,7 @@ def test_the_slider_goes_through_the_steps_that_python_computed(open_page):  # n
         assert answer.inner_text() == steps.told(k)
         label = page.locator("svg[role=img]").get_attribute("aria-label")
         assert label.endswith(f"The array: {', '.join(map(str, step.after))}.")
-    assert slider.get_attribute("aria-valuetext") == "9 of 9 steps"
+    assert slider.get_attribute("aria-valuetext") == "9 of 9"
     controls = page.locator("input, select")
     assert controls.count() == page.locator("[data-lm-suppress-shortcuts]").count() == 2
 

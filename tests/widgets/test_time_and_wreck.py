@@ -209,7 +209,7 @@ def test_the_browser_concludes_what_python_concludes_for_all_switches(open_page)
                 assert ends == pytest.approx((told.ratio.low, told.ratio.high))
             else:
                 assert found["low"] == found["high"] == ""
-            assert told.claim.split("x ")[1] in page.locator(".claim").inner_text()
+            assert told.claim.split("x ")[1] in page.locator(".says").inner_text()
             count = 2 * (FEW if switches["few"] else ROUNDS)
             assert page.locator("circle").count() == count + 1  # and the ring of the careful one
 
@@ -217,12 +217,12 @@ def test_the_browser_concludes_what_python_concludes_for_all_switches(open_page)
 @pytest.mark.browser
 def test_the_switches_work_from_the_keyboard(open_page):  # noqa: F811
     page = open_page("wreck", wreck_state())
-    assert page.locator(".claim.true").count() == 1
+    assert page.locator(".says.true").count() == 1
     assert not page.get_by_role("slider").is_visible()
     page.get_by_label("no warm-up").focus()
     page.keyboard.press("Space")
     assert page.evaluate("[state.no_warmup, saved]") == [True, 1]
-    assert "slower" in page.locator(".claim.false").inner_text()
+    assert "slower" in page.locator(".says.false").inner_text()
     page.get_by_label("too few runs").focus()
     page.keyboard.press("Space")
     page.get_by_role("slider").focus()
