@@ -136,7 +136,7 @@ def compare(tasks: int, devices: int, ours: Peer, theirs: Peer | None, options) 
     found: dict = {"tasks": tasks, "seconds": {OURS: [], SAGA: []}, "makespans": [], "errors": []}
     spent = 0.0
     for number in range(options.rounds):
-        graph = draw(tasks, devices, seed=options.seed + number)
+        graph = draw(tasks, devices, seed=(options.seed or 1) + number)
         asked = [ours]
         if theirs and tasks <= options.most and (not number or spent < options.budget):
             asked.append(theirs)
@@ -194,7 +194,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of tasks")
     parser.add_argument("--devices", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5, help="graphs of each size")
-    parser.add_argument("--seed", type=int, default=1, help="of the first graph")
+    parser.add_argument(
+        "--seed", type=int, help="of the first graph; of the workloads, else taken from the clock"
+    )
     parser.add_argument(
         "--budget", type=float, default=60, help="seconds of the slow peer for each size"
     )

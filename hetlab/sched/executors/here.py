@@ -1,8 +1,9 @@
 """This machine: real kernels, real copies, a real clock; the same scheduler and policies.
 
 Devices that work in the home memory are threads of this process; any other memory is a process of
-its own.  *Paced* devices run their kernels too, but take as long as the model says: what is learnt
-there about order, overlap and transfers is real, their speed is not, and the label is "emulated".
+its own.  *Paced* devices run their kernels too, but take as long as the model says, counted from the
+decision, so that reaching the process costs no time of its own: what is learnt there about order,
+overlap and transfers is real, their speed is not, and the label is "emulated".
 """
 
 from __future__ import annotations
@@ -239,6 +240,8 @@ class _Run:
         start = self._started.pop(number, None)
         if start is None:
             return []  # of an earlier run, or cancelled
+        if device in self._here._paced:
+            begin = self._begun[number] + self._t0
         span = (begin - self._t0, end - self._t0)
         mark = {"done": "run", "failed": "failed"}[status]
         watts = self._machine[device].busy_watts
@@ -296,11 +299,13 @@ class _Run:
         if each.setup:
             seconds = (seconds or 0.0) + self._machine.devices[d].reconfigure
         self._started[number] = each
-        self._begun[number] = time.perf_counter() - self._t0
+        now = time.perf_counter()
+        self._begun[number] = now - self._t0
+        until = None if seconds is None else now + seconds
         reads, writes = [p.data[x] for x in p.reads[t]], [p.data[x] for x in p.writes[t]]
         sizes = [p.size[x] for x in p.writes[t]]
         place = self._here._places[self._memory[each.device]]
-        place.run(each.device, number, self._keys.get(each.task), reads, writes, sizes, seconds)
+        place.run(each.device, number, self._keys.get(each.task), reads, writes, sizes, until)
 
     def _move(self, each: Move) -> None:
         self._number += 1
