@@ -44,7 +44,7 @@ def nominal() -> Machine:
 
 
 def draw(seed: int, name: str) -> dict:
-    """A workload as plain data: tasks (kind, units, needs), edges (before, after, bytes), policy."""
+    """A workload as plain data: tasks (kind, units, needs), edges (before, after, bytes)."""
     chance = random.Random(seed)
     shape, n = chance.choice(("layers", "fork and join", "any")), chance.randint(24, 48)
     tasks, edges = [], []
@@ -56,7 +56,7 @@ def draw(seed: int, name: str) -> dict:
             above = range(max(0, (t // width - 1) * width), t // width * width)
         elif shape == "fork and join":
             # Stages of one task, ``width`` tasks, one task that joins them, and so on.
-            stage, at = divmod(t, width + 1)
+            at = t % (width + 1)
             above = [t - at] if at else range(max(0, t - width), t)
         else:
             above = range(max(0, t - 12), t)

@@ -53,7 +53,7 @@ def rehearsals() -> list[tuple[dict, dict]]:
             plan[device].append((work["name"], t))
             return t
 
-        last = {core: () for core in cores}
+        last = dict.fromkeys(cores, ())
         for round_ in range(3):
             for kind in KINDS:
                 for core in cores:
@@ -90,7 +90,7 @@ def calibrate(runs: list, machine):
     timelines = [run for _, run in runs]
     work, links = samples(timelines, CORES)
     first = work[CORES[0]]  # the system moves threads between cores: they are alike
-    found = calibrated(machine, {core: first for core in CORES}, links)
+    found = calibrated(machine, dict.fromkeys(CORES, first), links)
     devices = [replace(d, pool="cores") if d.name in CORES else d for d in found.devices]
     return found.replace(devices=devices, pools={"cores": together(timelines, CORES)})
 
@@ -110,7 +110,6 @@ def measure(rounds: int, seed: int | None, write) -> dict:
     from hetlab.bench import _sched_kernels as kit
     from hetlab.sched import Incident, Scenario, simulate
     from hetlab.sched.executors.here import Here
-    from hetlab.sched.policy import Planned
 
     nominal, known = kit.nominal(), rehearsals()
     works = [(kit.build(work), plan) for work, plan in known]

@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from hetlab.errors import InvalidValue, UnknownName
+from hetlab.sched.calibrate import fit
 from hetlab.sched.timeline import RUN, Timeline
 
 __all__ = ["samples", "together"]
 
 Samples = list[tuple[float, float]]
-# A task ran alone, or never alone, when it did so for all but a tenth of its time.
+# A task ran alone when it did so for all but a tenth of its time.
 _TENTH = 0.1
 
 
@@ -67,28 +68,32 @@ def samples(
 def together(timelines: Iterable[Timeline], devices: Iterable[str]) -> float:
     """How many devices' worth of work some devices do when all of them are busy.
 
-    Their number, over the median of how much longer a unit of a kind of work takes on a full house
-    than alone: the size of their pool, see `hetlab.sched.Machine`.
+    A task that shared its time with all others for the part ``o`` of it and was alone for the rest
+    did as much work as it does in ``alone`` seconds alone: in ``seconds`` it ran at the pace
+    ``(alone / seconds - (1 - o)) / o`` meanwhile.  The median pace times the number of devices is
+    the size of their pool, see `hetlab.sched.Machine`.
 
     Raises
     ------
     InvalidValue
         When no kind of work ran both ways.
     """
-    wanted = list(devices)
-    alone, full = defaultdict(list), defaultdict(list)
-    for timeline in timelines:
+    runs, wanted = list(timelines), list(devices)
+    alone: dict[str, Samples] = defaultdict(list)
+    full: list[tuple[str, float, float, float]] = []
+    for timeline in runs:
         for name in wanted:
             for kind, units, seconds, crowd in _tasks(timeline, name, wanted):
                 if crowd < _TENTH:
-                    alone[kind].append(seconds / units)
-                elif crowd > len(wanted) - 1 - _TENTH:
-                    full[kind].append(seconds / units)
-    slower = [s / statistics.median(alone[k]) for k in alone if k in full for s in full[k]]
-    if not slower:
+                    alone[kind].append((units, seconds))
+                elif crowd > (len(wanted) - 1) / 2:
+                    full.append((kind, units, seconds, crowd / (len(wanted) - 1)))
+    lines = {kind: fit(found, name=f"times of {kind!r} alone") for kind, found in alone.items()}
+    paces = [(lines[k](units) / s - 1 + o) / o for k, units, s, o in full if k in lines]
+    if not paces:
         rule = "runs in which some kind of work ran alone and with all other devices busy"
         raise InvalidValue("timelines", rule, f"{sum(map(len, alone.values()))} tasks alone")
-    return len(wanted) / max(1.0, statistics.median(slower))
+    return len(wanted) * min(1.0, max(_TENTH, statistics.median(paces)))
 
 
 def _tasks(timeline: Timeline, device: str, devices: list[str]) -> Iterator[tuple]:

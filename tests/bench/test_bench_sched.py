@@ -82,7 +82,7 @@ def test_a_ratio_comes_with_its_spread_and_growth_is_an_exponent():
 
         def ask(self, graph):
             seconds, makespan = next(self.answers)
-            return {"seconds": seconds, "makespan": makespan}
+            return {"seconds": seconds, "clock": seconds, "makespan": makespan}
 
     options = bench._options(["--rounds", "2"])
     ours = Fake(bench.OURS, [(1.0, 10.0), (2.0, 9.0)])
