@@ -51,7 +51,7 @@ def draw(seed: int, name: str) -> dict:
     width = chance.randint(3, 8)
     for t in range(n):
         kind = chance.choice(KINDS)
-        tasks.append((kind, chance.randint(10, 60), "cpu" if chance.random() < 0.2 else ""))
+        tasks.append((kind, chance.randint(5, 30), "cpu" if chance.random() < 0.2 else ""))
         if shape == "layers":
             above = range(max(0, (t // width - 1) * width), t // width * width)
         elif shape == "fork and join":

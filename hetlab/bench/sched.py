@@ -210,6 +210,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--reality", action="store_true", help="simulated against real runs, instead"
     )
+    parser.add_argument(
+        "--limit", type=float, default=120, help="seconds to wait for quiet runs (--reality)"
+    )
     options = parser.parse_args(argv)
     if min(options.sizes) < 3 or options.devices < 1 or options.rounds < 1:
         parser.error("a graph needs 3 tasks, a device and a round at least")
