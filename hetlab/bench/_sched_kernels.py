@@ -82,17 +82,17 @@ def build(workload: dict) -> TaskGraph:
     return graph
 
 
-def kernels(workloads: list[dict]) -> dict:
-    """A kernel for each task of each workload, by the task's name."""
+def kernels(workloads: list[dict], home: int) -> dict:
+    """A kernel for each task of each workload, by the task's name; ``home``: see `_kernel`."""
     return {
-        (w["name"], t): functools.partial(_kernel, kind, units, os.getpid())
+        (w["name"], t): functools.partial(_kernel, kind, units, home)
         for w in workloads
         for t, (kind, units, _) in enumerate(w["tasks"])
     }
 
 
 def _kernel(kind: str, units: int, home: int, *inputs) -> None:
-    """Do the units, if this is the process of the cores."""
+    """Do the units, if this is the process of that number: the one of the cores."""
     if os.getpid() != home:
         return
     unit = _UNITS[kind]

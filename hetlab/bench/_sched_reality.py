@@ -10,7 +10,8 @@ few processes want a core, and counts as quiet when its kernels had one for most
 that is measured beside the makespan and knows nothing of what was simulated.  Disturbed runs are
 repeated while there is time; how many there were is told.  A second ratio takes one number from
 each run, how fast the cores were in it against the model, and simulates with that: what is left is
-what the model says of order, overlap, copies and overheads.
+what the model says of order, overlap, copies and overheads.  ``--paced`` asks for that alone: then
+the cores are paced too, and nobody's load changes how long a kernel takes.
 """
 
 from __future__ import annotations
@@ -36,10 +37,7 @@ _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM
 def report(options) -> int:
     """Run all of it in a process of its own, whose libraries start no threads."""
     request = {
-        "rounds": options.rounds,
-        "seed": options.seed,
-        "limit": options.limit,
-        "json": options.json,
+        name: getattr(options, name) for name in ("rounds", "seed", "limit", "paced", "json")
     }
     environment = {**os.environ, **dict.fromkeys(_ONE, "1")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -77,7 +75,7 @@ def rehearsals() -> list[tuple[dict, dict]]:
     return found
 
 
-def calibrate(timelines: list, machine) -> tuple:
+def calibrate(timelines: list, machine, paced: bool) -> tuple:
     """Two machines, as the timelines say: to run on, and to simulate.
 
     Both have the cores' speeds, their pool and the links.  Where a device is paced, only the
@@ -90,14 +88,16 @@ def calibrate(timelines: list, machine) -> tuple:
 
     work, links = samples(timelines, CORES)
     first = work[CORES[0]]  # the system moves threads between cores: they are alike
-    found = calibrated(machine, dict.fromkeys(CORES, first), links)
-    devices = [replace(d, pool="cores") if d.name in CORES else d for d in found.devices]
-    found = found.replace(devices=devices, pools={"cores": together(timelines, CORES)})
+    found = calibrated(machine, {} if paced else dict.fromkeys(CORES, first), links)
+    if not paced:
+        devices = [replace(d, pool="cores") if d.name in CORES else d for d in found.devices]
+        found = found.replace(devices=devices, pools={"cores": together(timelines, CORES)})
     late = {}
     for d in machine.devices:
-        if d.name not in CORES:
+        if paced or d.name not in CORES:
             kinds = samples(timelines, [d.name])[0][d.name]
-            over = [s - units / d.speeds[k] for k, row in kinds.items() for units, s in row]
+            speed = {**dict.fromkeys(kinds, d.speeds.get("*")), **d.speeds}
+            over = [s - units / speed[k] for k, row in kinds.items() for units, s in row]
             late[d.name] = max(0.0, statistics.median(over))
     devices = [replace(d, start=late.get(d.name, d.start)) for d in found.devices]
     return found, found.replace(devices=devices)
@@ -167,40 +167,45 @@ def _until_quiet(here, trials: list[Trials], rounds: int, limit: float) -> None:
         turn += 1
 
 
-def measure(rounds: int, seed: int | None, limit: float, write) -> dict:
+def measure(
+    rounds: int, seed: int | None = None, limit: float = 120, paced: bool = False, write=print
+) -> dict:
     """Calibrate, draw, run and simulate; the record of all of it."""
     from hetlab.bench import _sched_kernels as kit
     from hetlab.sched import simulate
     from hetlab.sched.executors.here import Here
 
     nominal, known = kit.nominal(), rehearsals()
+    names = [d.name for d in nominal.devices if paced or d.name not in kit.CORES]
+    home = -1 if paced else os.getpid()  # where kernels really work
     trials = [Trials(kit.build(work), plan) for work, plan in known]
-    with Here(nominal, kit.kernels([w for w, _ in known])) as here:
+    with Here(nominal, kit.kernels([w for w, _ in known], home), paced=names) as here:
         for each in trials:
             here.run(each.graph, each.policy, limit=120)  # the first one warms up
         _until_quiet(here, trials, 2 * rounds, limit / 3)
     calm = all(each.quiet for each in trials)
     lines = [line for t in trials for _, line in (t.quiet if calm else t.all)]
-    run_on, machine = calibrate(lines, nominal)
+    run_on, machine = calibrate(lines, nominal, paced)
     counts = [(len(t.quiet), len(t.disturbed)) for t in trials]
     record: dict = {"load_before": os.getloadavg()[0], "machine": machine.to_dict()}
     record["calibration"] = {"quiet": [q for q, _ in counts], "disturbed": [d for _, d in counts]}
     write(f"calibrated: {_count(counts)}; load {record['load_before']:.1f}\n{machine!r}\n")
     starts = ", ".join(f"{d.name} {seconds(d.start)}" for d in machine.devices)
     write(f"  from a decision to the first operation: {starts}\n")
-    write(f"  both cores together do {machine.pools['cores']:.2f} times the work of one\n")
+    if machine.pools:
+        write(f"  both cores together do {machine.pools['cores']:.2f} times the work of one\n")
     seed = time.time_ns() % 1_000_000 if seed is None else seed
     drawn = [kit.draw(seed + i, f"w{i}") for i in range(COUNT)]
     write(f"ten workloads drawn with seed {seed}\n")
     rehearsed, trials = trials, [Trials(kit.build(w), w["policy"]) for w in drawn]
-    with Here(run_on, kit.kernels(drawn)) as here:
+    with Here(run_on, kit.kernels(drawn, home), paced=names) as here:
         for each in trials:
             here.run(each.graph, each.policy, limit=120)
         _until_quiet(here, trials, rounds, limit)
     # Quiet runs are compared with a quiet calibration, or else all runs with all of it.
     calm = calm and all(each.quiet for each in trials)
     if not calm:
-        machine = calibrate([line for t in rehearsed for _, line in t.all], nominal)[1]
+        machine = calibrate([line for t in rehearsed for _, line in t.all], nominal, paced)[1]
     rows = []
     for work, each in zip(drawn, trials):
         used = each.quiet if calm else each.all
@@ -279,7 +284,8 @@ def main(request: dict) -> int:
 
     write = sys.stderr.write if request["json"] else sys.stdout.write
     write(f"{machine().line}\n")
-    record = measure(request["rounds"], request["seed"], request["limit"], write)
+    asked = {name: request[name] for name in ("rounds", "seed", "limit", "paced")}
+    record = measure(**asked, write=write)
     write(table(record) + "\n")
     if request["json"]:
         record["host"] = machine().line

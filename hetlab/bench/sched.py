@@ -213,6 +213,7 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--limit", type=float, default=120, help="seconds to wait for quiet runs (--reality)"
     )
+    parser.add_argument("--paced", action="store_true", help="the cores are paced too (--reality)")
     options = parser.parse_args(argv)
     if min(options.sizes) < 3 or options.devices < 1 or options.rounds < 1:
         parser.error("a graph needs 3 tasks, a device and a round at least")

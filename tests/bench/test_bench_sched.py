@@ -93,3 +93,20 @@ def test_a_ratio_comes_with_its_spread_and_growth_is_an_exponent():
     assert "30.0x as long (samples 15.0x to 60.0x, 2 and 2)" in bench._line(row)
     assert bench.slope([(10, 1.0), (100, 100.0)]) == pytest.approx(2)
     assert bench.slope([(10, 1.0)]) is None
+
+
+def test_drawn_workloads_and_rehearsals_run_in_virtual_time_and_a_seed_repeats_them():
+    from hetlab.bench import _sched_kernels as kit
+    from hetlab.bench._sched_reality import rehearsals
+
+    machine = kit.nominal()
+    for seed in range(20):
+        work = kit.draw(seed, "w")
+        assert work == kit.draw(seed, "w")
+        graph = kit.build(work)
+        assert simulate(graph, machine, work["policy"]).complete
+        assert set(kit.kernels([work], home=-1)) == set(graph.tasks)
+    for work, plan in rehearsals():
+        timeline = simulate(kit.build(work), machine, plan)
+        assert timeline.complete
+        assert {t: d for d, row in plan.items() for t in row} == timeline.places
