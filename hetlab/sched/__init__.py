@@ -48,7 +48,9 @@ _OWNERS = {
     "read_graph": "reading",
     "run_here": "executors.here",
     "run_on_dask": "executors.dask_cluster",
+    "samples": "observed",
     "simulate": "executors.simulated",
+    "together": "observed",
 }
 
 __all__ = sorted(_OWNERS)

@@ -157,8 +157,12 @@ def _attempt(function: Callable, caught: type) -> tuple:
 
 
 def _name(policy) -> str:
-    name = getattr(policy, "name", None)
-    return name if isinstance(name, str) and name else type(policy).__name__
+    try:
+        name = policy.name
+    except Exception:  # without one, or with one that raises
+        name = None
+    name = name if isinstance(name, str) and name else type(policy).__name__
+    return " ".join(name[:80].split()) or "without a name"
 
 
 def _line(error: BaseException) -> str:

@@ -133,5 +133,7 @@ def _whole(p: Problem) -> bool:
     if sizes.any():
         times += [np.array([x.latency for x in p.machine.links] or [0.0])]
         times += [sizes / x.bandwidth for x in p.machine.links]
-    quiet = p.machine.contention != "share" and all(d.heat is None for d in p.machine.devices)
+    quiet = p.machine.contention != "share" and all(
+        d.heat is None and not d.pool for d in p.machine.devices
+    )
     return quiet and all((np.mod(t, 1) == 0).all() for t in times)

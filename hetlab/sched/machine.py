@@ -41,6 +41,9 @@ class Device:
     idle_watts, busy_watts : float
     heat : Heat or None
         How it warms up, and where it slows down.
+    pool : str
+        What it shares with other devices, such as the cores or the power of one chip; see
+        `Machine`.
     chip : str
         Which chip the figures are of.
     """
@@ -57,6 +60,7 @@ class Device:
     busy_watts: float = 0.0
     heat: Heat | None = None
     chip: str = ""
+    pool: str = ""
 
     def __post_init__(self) -> None:
         where = f"device {self.name!r}"
@@ -134,6 +138,9 @@ class Machine:
         "none": transfers do not slow each other (the model of HEFT and its kin);
         "queue": a link carries one at a time, in order, as a DMA engine does;
         "share": those on a link at the same time share its bandwidth equally.
+    pools : mapping of str to float, optional
+        How many devices of a pool work at full speed at a time; when more are busy they share that
+        equally.  1.2 for two: together they do a fifth more than one alone.
     name : str
     """
 
@@ -145,6 +152,7 @@ class Machine:
         memories: Mapping[str, float] = {},
         home: str = "",
         contention: str = "none",
+        pools: Mapping[str, float] = {},
         name: str = "machine",
     ) -> None:
         if not devices:
@@ -160,6 +168,12 @@ class Machine:
         self.links: tuple[Link, ...] = tuple(links)
         used = dict.fromkeys(d.memory for d in devices)
         used |= dict.fromkeys([*memories, home] if home else memories)
+        for pool, size in pools.items():
+            _number("the size of a pool", size, f"pool {pool!r}", above=True)
+        for d in devices:
+            if d.pool and d.pool not in pools:
+                raise UnknownName("pool", d.pool, pools, where=f"device {d.name!r}")
+        self.pools: Mapping[str, float] = MappingProxyType(dict(pools))
         self.home = home or devices[0].memory
         for link in links:
             used |= dict.fromkeys((link.a, link.b))
@@ -231,9 +245,10 @@ class Machine:
         return sum(x.latency for x in links) + size / min(x.bandwidth for x in links)
 
     def replace(self, **changes) -> Machine:
-        """The same machine with other devices, links, memories, home, contention or name."""
+        """The same machine with other devices, links, memories, home, contention, pools or name."""
         now = {"devices": self.devices, "links": self.links, "memories": self.memories}
         now |= {"home": self.home, "contention": self.contention, "name": self.name}
+        now["pools"] = self.pools
         return Machine(**{**now, **changes})
 
     def with_device(self, name: str, **changes) -> Machine:

@@ -113,6 +113,7 @@ def machine_to_dict(machine: Machine) -> dict:
         "memories": {m: None if math.isinf(c) else c for m, c in machine.memories.items()},
         "home": machine.home,
         "contention": machine.contention,
+        "pools": dict(machine.pools),
     }
 
 
@@ -133,7 +134,8 @@ def machine_from_dict(record: Mapping) -> Machine:
             entry["heat"] = Heat(**entry["heat"]) if entry.get("heat") else None
             devices.append(Device(**entry))
         links = [Link(**link) for link in record.get("links", ())]
-        options = {k: record[k] for k in ("memories", "home", "contention", "name") if k in record}
+        names = ("memories", "home", "contention", "pools", "name")
+        options = {k: record[k] for k in names if k in record}
         return Machine(devices, links, **options)
     except TypeError as cause:
         raise InvalidValue(

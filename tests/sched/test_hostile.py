@@ -2,11 +2,23 @@
 
 import random
 import sys
+import threading
 import time
 
 import pytest
 
-from hetlab.sched import Backup, Machine, PolicyError, Stalled, Wait, simulate
+from hetlab.sched import (
+    Backup,
+    Device,
+    Here,
+    Link,
+    Machine,
+    PolicyError,
+    Stalled,
+    TaskGraph,
+    Wait,
+    simulate,
+)
 from hetlab.sched.examples import topcuoglu
 
 THREE = Machine.uniform(3)
@@ -24,9 +36,25 @@ class Lies:
     def __hash__(self):
         return 0
 
+    def __repr__(self):
+        return "l\n" * 100_000
 
-def policy_of(seed):
-    """A policy that does something else, mostly something bad, at every call."""
+
+class Endless:
+    def __iter__(self):
+        while True:
+            yield ("t1", "P1")
+
+
+# Seconds for one answer: short, so that many policies that never answer take little time.
+PATIENCE = 0.05
+
+
+def policy_of(seed, slow):
+    """A policy that does something else, mostly something bad, at every call.
+
+    ``slow``: whether it may also be one that does not answer in time.
+    """
     draw = random.Random(seed)
     malice = draw.choice([0.02, 0.2, 0.7])
 
@@ -43,6 +71,10 @@ def policy_of(seed):
             view._board.queue = view._board.status = None
             return everything
 
+        def break_later():
+            threading.Timer(0.001, view._board.ready.clear).start()
+            return everything
+
         def cheap():
             view.problem.cost[:] = 0
             object.__setattr__(view.machine.devices[0], "speed", 1e9)
@@ -53,44 +85,65 @@ def policy_of(seed):
         def recurse():
             return recurse()
 
+        def endless():
+            while True:
+                time.sleep(0.001)
+
+        def late():
+            time.sleep(3 * PATIENCE)
+            return everything
+
         choices = [
             lambda: None,
+            list,
             lambda: 1 / 0,
             lambda: 7,
             lambda: "t1",
+            lambda: "t" * 10_000_000,
+            lambda: [("x" * 1_000_000, "P1")],
             lambda: [("x", "P1")],
             lambda: [("t1", "P9")],
+            lambda: [(10**5000, "P1")],
             lambda: [(Lies(), Lies())],
             lambda: [([], {})],
             lambda: [(float("nan"), None)],
             lambda: [pick()],
             lambda: [pick()] * 3,
+            lambda: [pick()] * 1_000_000,
             lambda: [Backup(*pick())],
             lambda: [Wait(-1)],
             lambda: [Wait("soon")],
+            lambda: [Wait(float("inf"))],
             lambda: [Wait(draw.random())],
             lambda: (pick() for _ in iter(int, 1)),
             lambda: sys.exit(3),
             lambda: {"t1": "P1"},
             Breaks,
+            Endless,
             recurse,
             clear_ready,
             break_board,
+            break_later,
             cheap,
             lambda: view.graph._tasks.clear(),
+            *([endless, late] if slow else []),
         ]
         return draw.choice(choices)() if draw.random() < malice else everything
 
     return anything
 
 
-def test_a_thousand_random_policies_end_in_a_schedule_or_a_sentence():
+def ends_of(seeds, slow):
+    """How the runs of these policies ended: {"done": ..., "sentence": ...}."""
     graph = topcuoglu()
     before, machine = graph.to_dict(), THREE.to_dict()
     ends = {"done": 0, "sentence": 0}
-    for seed in range(1000):
+    for seed in seeds:
+        # With nothing slow about it, a busy machine must not cut a policy short.
+        patience = PATIENCE if slow and seed % 2 else 60.0
         try:
-            timeline = simulate(graph, THREE, policy_of(seed))
+            policy = policy_of(seed, slow and seed % 2)
+            timeline = simulate(graph, THREE, policy, patience=patience)
         except PolicyError as error:
             text = str(error)
             assert "\n" not in text and text.endswith((".", "?")) and 20 < len(text) < 700
@@ -98,10 +151,63 @@ def test_a_thousand_random_policies_end_in_a_schedule_or_a_sentence():
         else:
             assert timeline.complete and timeline.makespan >= 73
             for task, span in timeline.runs.items():
-                assert span.seconds == graph.tasks[task].cost[span.device]
+                assert abs(span.seconds - graph.tasks[task].cost[span.device]) < 1e-9
             ends["done"] += 1
     assert graph.to_dict() == before and THREE.to_dict() == machine
+    assert simulate(graph, THREE, "heft").makespan == 80
+    return ends
+
+
+def test_two_hundred_random_policies_end_in_a_schedule_or_a_sentence():
+    ends = ends_of(range(200), slow=False)
+    assert ends["done"] > 20 and ends["sentence"] > 80
+
+
+@pytest.mark.soak
+def test_a_thousand_random_policies_end_in_a_schedule_or_a_sentence(capsys):
+    """Every second one may also answer late or never."""
+    ends = ends_of(range(1000), slow=True)
+    with capsys.disabled():
+        print(f"\n1,000 random policies: {ends['done']} schedules, {ends['sentence']} sentences")
     assert ends["done"] > 100 and ends["sentence"] > 400
+
+
+def test_real_runs_outlive_random_policies():
+    """Threads, and a process with a memory of its own, serve the next run as if nothing was."""
+    graph = TaskGraph("short", devices=["P1", "P2", "P3"], unit="s")
+    for i in range(1, 11):
+        graph.add(f"t{i}", [1e-4] * 3, after={f"t{i // 2}": 100.0} if i > 1 else ())
+    machine = Machine(
+        [Device("P1", memory="m"), Device("P2", memory="m"), Device("P3", "gpu")],
+        [Link("m", "P3", 1e9)],
+    )
+    ends = {"done": 0, "sentence": 0}
+    with Here(machine) as here:
+        for seed in range(40):
+            try:
+                timeline = here.run(graph, policy_of(seed, slow=False), limit=60)
+            except PolicyError as error:
+                assert "\n" not in str(error)
+                ends["sentence"] += 1
+            else:
+                assert timeline.complete
+                ends["done"] += 1
+            assert here.run(graph, "heft", limit=60).complete
+    assert ends["done"] and ends["sentence"]
+
+
+class Nameless:
+    @property
+    def name(self):
+        raise RuntimeError("I have none")
+
+    def decide(self, view):
+        return [("no such task", "P1")]
+
+
+def test_a_policy_whose_name_raises_is_called_by_its_class():
+    with pytest.raises(PolicyError, match=r"no task 'no such task'.*policy Nameless"):
+        simulate(topcuoglu(), THREE, Nameless())
 
 
 def test_a_policy_that_never_answers_ends_the_run_with_a_sentence():

@@ -5,7 +5,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hetlab.errors import HetlabError
-from hetlab.sched import POLICIES, Incident, Scenario, Stalled, named, simulate
+from hetlab.sched import (
+    POLICIES,
+    Incident,
+    Machine,
+    Scenario,
+    Stalled,
+    heft,
+    named,
+    peft,
+    problem,
+    simulate,
+)
+from hetlab.sched.policies import slots
 
 from .drawn import assert_sound, graphs, machines
 
@@ -93,14 +105,25 @@ def test_lost_devices_lose_no_task_that_another_device_can_run(graph, machine, p
         assert timeline.complete
 
 
+@SOME
+@given(graphs(), st.sampled_from([0.0, 0.25]), st.sampled_from([heft, peft]))
+def test_a_plan_over_equal_links_is_that_of_the_general_way(graph, latency, planner):
+    """The short cuts for equal links and simple costs change no digit."""
+    machine = Machine.uniform([f"D{i}" for i in range(3)], bandwidth=2.0, latency=latency)
+    p = problem(graph, machine)
+    assert p.cost.tolist() == [[d.seconds(t) for d in machine.devices] for t in p.tasks]
+    quick = planner(graph, machine)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slots, "_equal_links", lambda p: None)
+        assert planner(graph, machine).to_dict() == quick.to_dict()
+
+
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_a_policy_repeats_itself(policy):
     """The same graph and machine give the same timeline, whatever ran before."""
     from hetlab.sched.examples import layered
 
     graph = layered(60, 4, seed=3)
-    from hetlab.sched import Machine
-
     machine = Machine.uniform(4)
     first, second = (simulate(graph, machine, named(policy)) for _ in range(2))
     assert first.spans == second.spans

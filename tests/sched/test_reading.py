@@ -66,6 +66,21 @@ def test_the_solver_reaches_published_optima():
 
 
 @needs_data
+@pytest.mark.soak
+@pytest.mark.parametrize("path", STG, ids=lambda p: p.stem)
+def test_the_solver_reaches_the_optimum_of_every_standard_task_graph(path):
+    """On 2, 4, 8 and 16 devices; its bound never passes what is known."""
+    pytest.importorskip("ortools", reason="OR-Tools is an extra: pip install 'hetlab[exact]'")
+    from hetlab.sched import optimum
+
+    known, graph = optima(), read_graph(path)
+    for processors in (2, 4, 8, 16):
+        least = known[path.stem.replace("-", "/") + ".stg", processors]
+        found = optimum(graph, Machine.uniform(processors), seconds=60)
+        assert found.makespan == least and found.bound.value <= least
+
+
+@needs_data
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
 def test_workflow_records_run(path):
     """Every task of the record runs once, with its recorded time and files."""

@@ -1,8 +1,9 @@
 """This machine: real kernels, real copies, a real clock; the same scheduler and policies.
 
 Devices that work in the home memory are threads of this process; any other memory is a process of
-its own.  *Paced* devices run their kernels too, but take as long as the model says: what is learnt
-there about order, overlap and transfers is real, their speed is not, and the label is "emulated".
+its own.  *Paced* devices run their kernels too, but take as long as the model says, from the
+decision on, so that reaching the process costs no time of its own: what is learnt there about
+order, overlap and transfers is real, their speed is not, and the label is "emulated".
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def run_here(
     paced: Iterable[str] | None = None,
     repeats: int = 1,
     limit: float = 600.0,
+    patience: float = 10.0,
 ) -> Timeline:
     """Run a graph on this machine.
 
@@ -69,6 +71,8 @@ def run_here(
         How often to run; the timeline is the run of the median makespan, ``times`` has them all.
     limit : float
         Seconds that one run may take.
+    patience : float
+        Seconds that someone else's policy may take for one answer.
 
     Returns
     -------
@@ -85,7 +89,8 @@ def run_here(
     if not isinstance(repeats, int) or repeats < 1:
         raise InvalidValue("repeats", "a whole number, at least 1", repeats)
     with Here(machine, kernels, paced=paced) as here:
-        runs = [here.run(graph, policy, inputs=inputs, limit=limit) for _ in range(repeats)]
+        options = {"inputs": inputs, "limit": limit, "patience": patience}
+        runs = [here.run(graph, policy, **options) for _ in range(repeats)]
     times = tuple(run.makespan for run in runs)
     middle = statistics.median_low(times)
     return replace(next(run for run in runs if run.makespan == middle), times=times)
@@ -148,11 +153,19 @@ class Here:
         places = self._places.items()
         return {memory: place.pid for memory, place in places if isinstance(place, ProcessPlace)}
 
-    def run(self, graph, policy="heft", *, inputs: Mapping = {}, limit: float = 600.0) -> Timeline:
+    def run(
+        self,
+        graph,
+        policy="heft",
+        *,
+        inputs: Mapping = {},
+        limit: float = 600.0,
+        patience: float = 10.0,
+    ) -> Timeline:
         """Run a graph once; see `run_here`."""
         if not self._places:
             raise HetlabError("the machine is not open", do="Use: with Here(machine) as here: ...")
-        run = _Run(self, graph, policy, inputs)
+        run = _Run(self, graph, policy, inputs, patience)
         try:
             return run.go(limit)
         except PolicyError as error:
@@ -167,9 +180,9 @@ class Here:
 class _Run:
     """One run."""
 
-    def __init__(self, here: Here, graph, policy, inputs: Mapping) -> None:
+    def __init__(self, here: Here, graph, policy, inputs: Mapping, patience: float) -> None:
         self._here, self._graph, self._machine = here, graph, here._machine
-        self._scheduler = Scheduler(graph, self._machine, policy)
+        self._scheduler = Scheduler(graph, self._machine, policy, patience=patience)
         self._p = p = self._scheduler.problem
         self._keys = {}
         for task in p.tasks:
@@ -239,6 +252,8 @@ class _Run:
         start = self._started.pop(number, None)
         if start is None:
             return []  # of an earlier run, or cancelled
+        if device in self._here._paced:
+            begin = self._begun[number] + self._t0
         span = (begin - self._t0, end - self._t0)
         mark = {"done": "run", "failed": "failed"}[status]
         watts = self._machine[device].busy_watts
@@ -296,11 +311,13 @@ class _Run:
         if each.setup:
             seconds = (seconds or 0.0) + self._machine.devices[d].reconfigure
         self._started[number] = each
-        self._begun[number] = time.perf_counter() - self._t0
+        now = time.perf_counter()
+        self._begun[number] = now - self._t0
+        until = None if seconds is None else now + seconds
         reads, writes = [p.data[x] for x in p.reads[t]], [p.data[x] for x in p.writes[t]]
         sizes = [p.size[x] for x in p.writes[t]]
         place = self._here._places[self._memory[each.device]]
-        place.run(each.device, number, self._keys.get(each.task), reads, writes, sizes, seconds)
+        place.run(each.device, number, self._keys.get(each.task), reads, writes, sizes, until)
 
     def _move(self, each: Move) -> None:
         self._number += 1

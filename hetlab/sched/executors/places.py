@@ -35,9 +35,9 @@ class ThreadPlace:
             work = (name, self._todo[name])
             threading.Thread(target=self._serve, args=work, daemon=True, name=name).start()
 
-    def run(self, device: str, number: int, key, reads, writes, sizes, seconds) -> None:
-        """Start a task; what became of it is posted."""
-        self._todo[device].put((number, key, reads, writes, sizes, seconds))
+    def run(self, device: str, number: int, key, reads, writes, sizes, until) -> None:
+        """Start a task; it ends at ``until`` on the clock, unless that is None, and is posted."""
+        self._todo[device].put((number, key, reads, writes, sizes, until))
 
     def drop(self, name) -> None:
         """Forget data."""
@@ -54,7 +54,7 @@ class ThreadPlace:
 
     def _serve(self, device: str, todo: queue.SimpleQueue) -> None:
         while (task := todo.get()) is not None:
-            number, key, reads, writes, sizes, seconds = task
+            number, key, reads, writes, sizes, until = task
             begin = time.perf_counter()
             try:
                 data = self.data
@@ -63,7 +63,7 @@ class ThreadPlace:
                 status, reason = "done", ""
             except BaseException as error:
                 status, reason = "failed", one_line(error)
-            while seconds and (left := begin + seconds - time.perf_counter()) > 0:
+            while until and (left := until - time.perf_counter()) > 0:
                 time.sleep(left - 1e-3 if left > 2e-3 else left / 4)
             self._post(("ran", device, number, status, begin, time.perf_counter(), reason))
             del task
@@ -111,9 +111,9 @@ class ProcessPlace:
         for name in devices:
             threading.Thread(target=self._guard, args=(self._hear, name), daemon=True).start()
 
-    def run(self, device: str, number: int, key, reads, writes, sizes, seconds) -> None:
-        """Start a task; what became of it is posted."""
-        self._try(self._lines[device].send, ("run", number, key, reads, writes, sizes, seconds))
+    def run(self, device: str, number: int, key, reads, writes, sizes, until) -> None:
+        """Start a task; it ends at ``until`` on the clock, unless that is None, and is posted."""
+        self._try(self._lines[device].send, ("run", number, key, reads, writes, sizes, until))
 
     def cancel(self, device: str) -> None:
         """Interrupt the pause of a paced task."""
@@ -132,8 +132,11 @@ class ProcessPlace:
         self._moves_in.put((name, None, None))
 
     def clear(self) -> None:
-        """Forget all data."""
-        self._moves_in.put((None, None, None))
+        """Forget all data, and return when that is done: the next run must not lose its own."""
+        cleared = threading.Event()
+        self._moves_in.put((None, None, cleared.set))
+        while not cleared.wait(0.2) and self._child.poll() is None:
+            pass
 
     def close(self) -> None:
         """End the process."""
@@ -166,10 +169,13 @@ class ProcessPlace:
     def _serve_in(self) -> None:
         while (item := self._moves_in.get()) is not None:
             name, value, done = item
+            if name is None:
+                self._in.send(("clear",))
+                self._in.recv()
+                done()
+                continue
             if done is None:
-                self._in.send(("drop", name) if name is not None else ("clear",))
-                if name is None:
-                    self._in.recv()
+                self._in.send(("drop", name))
                 continue
             begin = time.perf_counter()
             self._in.send(("put", name))

@@ -12,6 +12,7 @@ import pickle
 import sys
 import threading
 import time
+import traceback
 from multiprocessing.connection import Client, Connection
 
 import numpy as np
@@ -92,7 +93,7 @@ class _Memory:
             if command[0] == "run":
                 line.send(self._run(line, *command[1:]))
 
-    def _run(self, line, number, key, reads, writes, sizes, seconds):
+    def _run(self, line, number, key, reads, writes, sizes, until):
         begin = time.perf_counter()
         try:
             kernel = self.kernels.get(key, nothing)
@@ -100,10 +101,10 @@ class _Memory:
             self.data |= dict(zip(writes, outputs))
         except BaseException as error:
             return number, "failed", begin, time.perf_counter(), one_line(error)
-        if seconds is not None:
+        if until is not None:
             # Sleep most of it, then look at the clock: a sleep alone is late by a scheduler tick.
-            end = begin + seconds
-            while (left := end - time.perf_counter()) > 0:
+            # Both processes read the machine's one monotonic clock.
+            while (left := until - time.perf_counter()) > 0:
                 if left > 2e-3:
                     if line.poll(left - 1e-3):
                         break  # cancelled: the next command is here
@@ -132,6 +133,10 @@ def _serve(job, line: Connection) -> None:
         job(line)
     except (EOFError, OSError):
         os._exit(0)  # the parent is gone
+    except BaseException:
+        # A process that no longer serves would leave the run waiting; one that ended is noticed.
+        traceback.print_exc()
+        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from hetlab.errors import InvalidValue, UnknownName
 
 __all__ = ["Incident", "Scenario"]
@@ -58,6 +60,12 @@ class Scenario:
     seed: int = 0
     incidents: tuple[Incident, ...] = ()
     raises: Mapping[Hashable, str] = field(default_factory=dict)
+
+    def factors(self, shape: tuple[int, int]) -> np.ndarray | None:
+        """What the duration of each task on each device is multiplied by; None without noise."""
+        if not self.noise:
+            return None
+        return np.exp(self.noise * np.random.default_rng(self.seed).standard_normal(shape))
 
     def check(self, machine) -> None:
         """Raise for a device that is not there, or a number that makes no sense."""

@@ -7,8 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from hetlab.sched.executors.crowd import Crowd
 from hetlab.sched.executors.scenario import Incident, Scenario
 from hetlab.sched.executors.wires import Wires
 from hetlab.sched.faults import PolicyError
@@ -95,7 +94,7 @@ class Simulation:
         self._now = 0.0
         self._heap: list[tuple] = []
         self._number = 0
-        self._wires = Wires(machine)
+        self._wires, self._crowd = Wires(machine), Crowd(machine)
         self._moves: dict = {}
         self._work: dict[int, _Work] = {}
         self._stamp = [0] * len(p.devices)  # an older event of the device no longer counts
@@ -111,10 +110,7 @@ class Simulation:
         self._held = [0.0] * len(p.memories)
         self._held[p.home] = sum(p.size[x] for x, _ in self._copies)
         self._peak = list(self._held)
-        self._noise = None
-        if self._scenario.noise:
-            draw = np.random.default_rng(self._scenario.seed).standard_normal(p.cost.shape)
-            self._noise = np.exp(self._scenario.noise * draw)
+        self._noise = self._scenario.factors(p.cost.shape)
 
     def run(self) -> Timeline:
         """Run until nothing is left."""
@@ -209,7 +205,9 @@ class Simulation:
     def _start(self, each: Start) -> None:
         p = self._p
         t, d = p.index[each.task], p.device_index[each.device]
-        self._advance(d)
+        near = [d, *self._crowd.others(d, self._work)]
+        for one in near:
+            self._advance(one)
         seconds = float(p.cost[t, d])
         if self._noise is not None:
             seconds *= float(self._noise[t, d])
@@ -220,7 +218,8 @@ class Simulation:
         mine += sum(p.size[x] for x in p.writes[t] if (x, m) not in self._copies)
         self._work[d] = _Work(each.task, self._now, setup, seconds, begin, mine)
         self._fill(m, mine)
-        self._plan(d)
+        for one in near:
+            self._plan(one)
 
     def _move(self, each: Move) -> None:
         x = self._p.data_index[each.data]
@@ -258,7 +257,8 @@ class Simulation:
     # Devices between two events.
     def _pace(self, d: int) -> float:
         heat = self._machine.devices[d].heat
-        return self._factor[d] * (heat.slowed if heat and self._hot[d] else 1.0)
+        pace = self._factor[d] * self._crowd.pace(d, self._work)
+        return pace * (heat.slowed if heat and self._hot[d] else 1.0)
 
     def _watts(self, d: int) -> float:
         device = self._machine.devices[d]
@@ -333,7 +333,12 @@ class Simulation:
 
     def _stop(self, d: int, kind: str) -> None:
         """The device stops what it does, with this result."""
+        near = self._crowd.others(d, self._work)
+        for other in near:
+            self._advance(other)
         work = self._work.pop(d, None)
+        for other in near:
+            self._plan(other)
         if work is not None:
             self._fill(self._p.memory[d], -work.mine)
             name, ran = self._p.devices[d], work.run_begin >= 0

@@ -7,6 +7,7 @@ device that the machine lists first.  Each is checked against the figures that i
 from __future__ import annotations
 
 import heapq
+import operator
 
 import numpy as np
 
@@ -31,10 +32,10 @@ def heft(graph, machine=None, *, insertion: bool = True) -> Plan:
         Whether a task may go into a gap between two others; the paper's HEFT does so.
     """
     p = problem(graph, machine)
-    slots, cost = Slots(p, insertion), p.cost.tolist()
+    slots = Slots(p, insertion)
     for t in by_rank(upward(p)):
         starts = slots.starts(t)
-        d = first_least([start + c for start, c in zip(starts, cost[t])])
+        d = first_least(map(operator.add, starts, slots.cost[t]))
         slots.place(t, d, starts[d])
     return slots.plan("HEFT" if insertion else "HEFT without insertion")
 
