@@ -110,14 +110,12 @@ class Race:
 
     def __repr__(self) -> str:
         wide = max(map(len, self.ratios))
-        lines = [f"{self.policy}: {self.ratio:.3f} x the bound in the mean (modelled)"]
+        mean = f"{self.ratio:.3f} x the bound in the mean (modelled)"
+        lines = [f"{self.policy}: {mean if self.ok else 'did not finish everywhere'}"]
         for name, ratio in self.ratios.items():
-            text = (
-                f"{ratio:6.3f}  {'█' * min(48, round(8 * ratio))}"
-                if ratio < math.inf
-                else "   did not"
-            )
-            lines.append(f"  {name:<{wide}}  {text}{self.faults.get(name, '')}")
+            bar = "█" * min(48, round(8 * ratio)) if ratio < math.inf else ""
+            text = f"{ratio:6.3f}  {bar}" if bar else f"did not finish: {self.faults[name]}"
+            lines.append(f"  {name:<{wide}}  {text}")
         return "\n".join(lines)
 
 
@@ -134,7 +132,7 @@ def race(policy, worlds: Iterable[World] | None = None) -> Race:
     worlds = faulty_machines() if worlds is None else tuple(worlds)
     if not worlds:
         raise InvalidValue("worlds", "at least one", worlds)
-    ratios, faults, label = {}, {}, str(policy)
+    ratios, faults, label = {}, {}, getattr(policy, "__name__", str(policy))
     for world in worlds:
         try:
             line = world.run(policy)

@@ -8,6 +8,9 @@ Python's lock while it works.
 from __future__ import annotations
 
 import functools
+import statistics
+import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,7 +19,7 @@ from hetlab.sched.graph import TaskGraph
 from hetlab.sched.heat import Heat
 from hetlab.sched.machine import Device, Link, Machine
 
-__all__ = ["LESSONS", "cores", "kernels", "mixed_machine", "stripes"]
+__all__ = ["LESSONS", "cores", "kernels", "measured", "mixed_machine", "stripes"]
 
 # The lesson that writes each kernel.
 LESSONS = {
@@ -35,7 +38,13 @@ _GPU |= {"histogram": 1.5, "join": 0.5}
 _CHAIN = ("blur", "transpose", "matmul", "softmax", "histogram")
 
 
-def stripes(count: int = 8, *, side: int = 160, scale: float = 1.0) -> TaskGraph:
+def stripes(
+    count: int = 8,
+    *,
+    side: int = 160,
+    scale: float = 1.0,
+    seconds: Mapping[str, float] | None = None,
+) -> TaskGraph:
     """The task graph: ``count`` chains of six kernels, and a join.
 
     Parameters
@@ -45,6 +54,8 @@ def stripes(count: int = 8, *, side: int = 160, scale: float = 1.0) -> TaskGraph
         Rows and columns of a stripe, in 32-bit numbers; only the sizes of data depend on it.
     scale : float
         Seconds of one unit of work on a CPU core of speed 1.
+    seconds : mapping of str to float, optional
+        Seconds of each kind on a core, in place of ours: see `measured`.
 
     Returns
     -------
@@ -57,8 +68,8 @@ def stripes(count: int = 8, *, side: int = 160, scale: float = 1.0) -> TaskGraph
     graph = TaskGraph(f"{count} stripes", unit="s")
 
     def add(name: str, kind: str, after: dict) -> None:
-        seconds = scale * _WORK[kind]
-        cost = {"cpu": seconds, "gpu": seconds / _GPU[kind]}
+        core = seconds[kind] if seconds else scale * _WORK[kind]
+        cost = {"cpu": core, "gpu": core / _GPU[kind]}
         graph.add(name, cost, after, kind=kind)
 
     size = 4.0 * side * side
@@ -87,6 +98,22 @@ def kernels(side: int = 160) -> dict:
         "histogram": _histogram,
         "join": _join,
     }
+
+
+def measured(side: int = 160, repeats: int = 3) -> dict[str, float]:
+    """Seconds of each kind of task on this core now, the median of some runs."""
+    found, work = {}, kernels(side)
+    data = work["make"]()
+    count = work["histogram"](data)
+    for kind, kernel in work.items():
+        given = () if kind == "make" else (count, count) if kind == "join" else (data,)
+        times = []
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            kernel(*given)
+            times.append(time.perf_counter() - begin)
+        found[kind] = statistics.median(times)
+    return found
 
 
 def _make(side: int) -> np.ndarray:
@@ -137,7 +164,7 @@ def mixed_machine(*, scale: float = 1.0, warm: bool = False) -> Machine:
         Whether ``gpu0`` has a thermal model: 300 W lead to 95 degrees Celsius, from 80 on it
         runs at 0.3 of its speed until it has cooled down to 60.
     """
-    heat = Heat((95 - 25) / 300, 8 * scale, 80.0, 60.0, slowed=0.3, slowed_watts=0.6)
+    heat = Heat((95 - 25) / 300, 4 * scale, 80.0, 60.0, slowed=0.3, slowed_watts=0.6)
     power = {"idle_watts": 30.0, "busy_watts": 300.0}
     devices = [
         Device(f"cpu{i}", "cpu", memory="host", idle_watts=10.0, busy_watts=60.0) for i in range(2)

@@ -68,7 +68,7 @@ def use_over_time(timelines: Mapping[str, object], devices: Sequence[str] = ()):
 def useful(timelines: Mapping[str, object]):
     """Of each device: how long it was busy, and how much of it full speed would have needed."""
     names = list(next(iter(timelines.values())).rows)
-    figure, panels = _axes(7.4, 0.6 + 0.45 * len(names) + 0.5, len(timelines))
+    figure, panels = _axes(7.4, 1.3 + 0.45 * len(names), len(timelines))
     for ax, (label, line) in zip(panels, timelines.items()):
         for y, name in enumerate(names):
             busy, need = line.busy[name], line.useful[name]
@@ -81,6 +81,8 @@ def useful(timelines: Mapping[str, object]):
         ax.set_yticklabels(names if ax is panels[0] else [""] * len(names))
         ax.invert_yaxis()
         ax.spines[["top", "right"]].set_visible(False)
+    note = "Filled: what full speed would have needed. Hatched: how much longer it took."
+    figure.supxlabel(note, fontsize=8, color=INK, x=0.01, ha="left")
     return figure
 
 

@@ -53,7 +53,7 @@ def place_cases(rng):
         three,
         {t: dict.fromkeys(level, 0) for t in "abc"},
     )
-    yield Case("data come late", ready, level, costs, {"a": {"d0": 9, "d1": 1}})
+    yield Case("data come late", ready, level, costs, {"a": {"d0": 1, "d1": 9}})
     yield Case("a tie", ready, level, {"a": {"d0": 3, "d1": 3}}, now)
     devices = drawn_devices(rng, 3)
     cost = drawn_costs(rng, 8, devices)

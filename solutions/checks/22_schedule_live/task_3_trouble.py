@@ -47,7 +47,7 @@ def copies_cases(rng):
     yield Case("a copy runs already", {"d0": ("a", 0, 4), "d1": ("a", 8, 4)}, ["d2"], cost, 12, 2.0)
     two = {"d0": ("c", 0, 4), "d1": ("a", 8, 4)}
     yield Case("two late, one idle", two, ["d2"], cost, 30, 2.0)
-    yield Case("nobody is idle", two, [], cost, 30, 2.0)
+    yield Case("the idle one cannot run it", two, ["d3"], cost, 30, 2.0)
     devices = [f"d{i}" for i in range(6)]
     cost = drawn_costs(rng, 4, devices)
     running = {
