@@ -93,6 +93,18 @@ def own_end(spans, devices):
     return {d: work[d] / last[d] if last[d] else 0.0 for d in devices}
 
 
+def any_end(spans, devices):
+    work, last = use_spec(spans, devices), max(span[2] for span in spans)
+    makespan = max([s[2] for s in spans if s[3] == "run"], default=0)
+    return {d: share * makespan / last for d, share in work.items()}
+
+
+def first_start(spans, devices):
+    counted = [s for s in spans if s[3] == "run"]
+    begin = min([s[1] for s in counted], default=0)
+    return use_spec([(d, s - begin, e - begin, k) for d, s, e, k in counted], devices)
+
+
 def only_used(spans, devices):
     used = {span[0] for span in spans}
     return {d: share for d, share in use_spec(spans, devices).items() if d in used}
@@ -115,9 +127,33 @@ utilisation.wrong += [
         "lost work counted", all_spans, says="Cancelled and lost work helps nobody: leave it out."
     ),
     Wrong("each by its own end", own_end, says="Divide by the makespan, the same for all devices."),
+    Wrong(
+        "a makespan of lost work", any_end, says="What did not count does not end the run either."
+    ),
+    Wrong(
+        "from the first start",
+        first_start,
+        says="Times count from the start of the run, 0: the makespan is the last end itself.",
+    ),
     Wrong("idle devices left out", only_used, says="A device that did nothing has a share of 0."),
 ]
+
+
+def per_cent(*values):
+    return 100 * cool_spec(*values)
+
+
+def times_resistance(resistance, ambient, limit, idle_watts, busy_watts):
+    return cool_spec(1 / resistance, ambient, limit, idle_watts, busy_watts)
+
+
 cool_share.wrong += [
+    Wrong("per cent", per_cent, says="A share of one half is 0.5."),
+    Wrong(
+        "the resistance upside down",
+        times_resistance,
+        says="Resistance is kelvin for each watt: kelvin divided by it are watts.",
+    ),
     Wrong("idle costs nothing", no_idle, says="Between its tasks the device draws its idle power."),
     Wrong("the room is at 0 degrees", no_ambient, says="The room's temperature comes on top."),
     Wrong("more than always", open_ended, says="A share lies between 0 and 1."),

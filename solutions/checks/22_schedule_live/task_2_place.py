@@ -54,6 +54,9 @@ def place_cases(rng):
         {t: dict.fromkeys(level, 0) for t in "abc"},
     )
     yield Case("data come late", ready, level, costs, {"a": {"d0": 1, "d1": 9}})
+    waits = {"a": {"d0": 2}, "b": {"d0": 2, "d1": 7}}
+    late = {"a": {"d0": 6}, "b": {"d0": 0, "d1": 0}}
+    yield Case("waiting blocks the device", ["a", "b"], level, waits, late)
     yield Case("a tie", ready, level, {"a": {"d0": 3, "d1": 3}}, now)
     devices = drawn_devices(rng, 3)
     cost = drawn_costs(rng, 8, devices)
@@ -90,6 +93,9 @@ def steal_cases(rng):
     yield Case("the thief cannot run the last one", "c", QUEUES, only, 2)
     dear = {t: ({**row, "c": 40} if t in ("t1", "t2") else row) for t, row in cost.items()}
     yield Case("it pays with the second victim only", "c", QUEUES, dear, 2)
+    yield Case("too late to help", "c", {"a": QUEUES["a"], "c": QUEUES["c"]}, cost, 17)
+    last = {t: ({**row, "c": 40} if t == "t2" else row) for t, row in cost.items()}
+    yield Case("the last one does not pay", "c", QUEUES, last, 2)
     yield Case("nothing to steal", "a", {"a": QUEUES["c"], "c": QUEUES["c"]}, cost, 2)
     devices = drawn_devices(rng, 4)
     cost = drawn_costs(rng, 9, devices)
@@ -132,6 +138,16 @@ def upside_down(ready, devices, cost, arrives):
     return place_spec(ready, turned, cost, arrives)
 
 
+def only_work(ready, devices, cost, arrives):
+    free, answer = {d: facts["free"] for d, facts in devices.items()}, []
+    for task in ready:
+        now = {d: {**devices[d], "free": free[d]} for d in devices}
+        answer += place_spec([task], now, cost, arrives)
+        device = answer[-1][1]
+        free[device] += cost[task][device] / devices[device]["speed"]
+    return answer
+
+
 def no_data(ready, devices, cost, arrives):
     return place_spec(ready, devices, cost, {t: dict.fromkeys(row, 0) for t, row in cost.items()})
 
@@ -163,6 +179,20 @@ def one_victim(thief, devices, cost, now):
     return steal_spec(thief, {victim: devices[victim], thief: devices[thief]}, cost, now)
 
 
+def no_clock(thief, devices, cost, now):
+    return steal_spec(thief, devices, cost, 0)
+
+
+def digs_deeper(thief, devices, cost, now):
+    order = sorted(devices, key=lambda d: -devices[d]["free"])
+    for victim in [d for d in order if d != thief]:
+        for task in devices[victim]["queue"][::-1]:
+            one = {victim: {**devices[victim], "queue": [task]}, thief: devices[thief]}
+            if found := steal_spec(thief, one, cost, now):
+                return found
+    return None
+
+
 place.wrong += [
     Wrong(
         "nothing changed",
@@ -188,6 +218,12 @@ steal.wrong += [
     ),
     Wrong("the longest queue", most_tasks, says="Count time, not tasks: who is free last?"),
     Wrong("always steals", always, says="A theft that ends later than the victim helps nobody."),
+    Wrong("now is forgotten", no_clock, says="The thief begins now, not at 0."),
+    Wrong(
+        "digs deeper",
+        digs_deeper,
+        says="If the last task that the thief can run does not pay, go on with the next victim.",
+    ),
     Wrong("one victim only", one_victim, says="If it does not pay there, look at the next victim."),
 ]
 unseen(place, lambda rng: [_more(rng)])

@@ -42,6 +42,7 @@ def copies_cases(rng):
     cost |= {"c": {"d0": 4, "d1": 4, "d2": 4}}
     yield Case("one late task", {"d0": ("a", 0, 4)}, ["d1"], cost, 10, 2.0)
     yield Case("in time", {"d0": ("a", 4, 4)}, ["d1"], cost, 10, 2.0)
+    yield Case("exactly at the limit", {"d0": ("a", 2, 4)}, ["d1"], cost, 10, 2.0)
     yield Case("long is not late", {"d0": ("b", 0, 40), "d1": ("a", 5, 4)}, ["d2"], cost, 20, 2.0)
     yield Case("two idle devices", {"d0": ("a", 0, 4)}, ["d1", "d2"], cost, 10, 2.0)
     yield Case("a copy runs already", {"d0": ("a", 0, 4), "d1": ("a", 8, 4)}, ["d2"], cost, 12, 2.0)
@@ -141,6 +142,10 @@ def copies_of_copies(running, idle, cost, now, late):
     return answer
 
 
+def at_the_limit(running, idle, cost, now, late):
+    return copies_spec(running, idle, cost, now, late - 1e-9)
+
+
 def all_lost(reads, done, copies, dead):
     return [t for t in reads if t in done and all(d == dead for d in copies[t])]
 
@@ -177,13 +182,16 @@ late_copies.wrong += [
         any_idle,
         says="Give each the idle device that needs the least time for it.",
     ),
+    Wrong("at the limit", at_the_limit, says="Late means more than so many times as long."),
     Wrong(
         "copies of copies", copies_of_copies, says="A task that runs on two devices has its copy."
     ),
 ]
 run_again.wrong += [
     Wrong(
-        "all that lay there", all_lost, says="Some of it was read by all who wanted it. Let it go."
+        "all that lay there",
+        all_lost,
+        says="Some of it was read by all who wanted it. Go back only from tasks that must run.",
     ),
     Wrong(
         "one step only",

@@ -86,6 +86,34 @@ def fair_share(options, deadline, base_watts):
     return sum(total for total, _ in pairs)
 
 
+def greedy(options, deadline, base_watts):
+    """From the fastest way on, always the change that saves most."""
+    rows = [[(s, j + base_watts * s) for s, j in row] for row in options]
+    chosen = [min(row) for row in rows]
+    while (left := deadline - sum(s for s, _ in chosen)) >= 0:
+        changes = [
+            (chosen[i][1] - pair[1], i, pair)
+            for i, row in enumerate(rows)
+            for pair in row
+            if pair[1] < chosen[i][1] and pair[0] - chosen[i][0] <= left
+        ]
+        if not changes:
+            return sum(j for _, j in chosen)
+        _, i, pair = max(changes, key=lambda change: change[0])
+        chosen[i] = pair
+    return None
+
+
+def every_way(options, deadline, base_watts):
+    found = None
+    for way in itertools.product(*options):
+        seconds = sum(pair[0] for pair in way)
+        if seconds <= deadline:
+            joules = sum(pair[1] for pair in way) + base_watts * seconds
+            found = joules if found is None else min(found, joules)
+    return found
+
+
 fewest_joules.criteria[0].spec = reference
 fewest_joules.wrong += [
     Wrong(
@@ -121,6 +149,18 @@ fewest_joules.wrong += [
         "a fair share of the time for each",
         fair_share,
         says="One task may take more than its share when another takes less.",
+    ),
+    Wrong(
+        "the largest saving first",
+        greedy,
+        says="One large saving can use up the time for two smaller ones. Keep several ways open.",
+    ),
+    Wrong(
+        "every way is tried",
+        every_way,
+        says="Right for a few tasks, and for ever with many: keep the best for each time used.",
+        fails="timeout",
+        when=lambda expected, got: False,  # it cannot be held against an answer: it never ends
     ),
 ]
 unseen(fewest_joules, lambda rng: [_many(rng)])
