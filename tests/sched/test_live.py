@@ -145,3 +145,20 @@ def test_the_policy_that_looks_beats_the_plan_on_a_hot_machine():
     assert quiet[0] < quiet[1] * 1.05
     used = [(t.utilisation["gpu0"] + t.utilisation["gpu1"]) / 2 for t in (plan, aware)]
     assert used[0] < used[1]
+
+
+def test_a_device_that_waits_for_the_data_of_a_copy_is_not_idle():
+    graph = sched.TaskGraph("far", unit="s")
+    graph.add("a", 1.0)
+    graph.add("b", 1.0, after={"a": 5.0})
+    slow, seen = sched.Scenario(incidents=(sched.Incident("P1", 1.0, 0.01),)), []
+
+    def decide(state):
+        seen.append((state["devices"]["P2"]["copy"], state["devices"]["P2"]["running"]))
+        if state["ready"]:
+            return [(task, "P1") for task in state["ready"]] + [("wait", 3.0)]
+        late = state["devices"]["P1"]["running"] == "b" and state["time"] in (3.0, 4.0)
+        return [("b", "P2", "copy"), ("wait", 0.5)] if late and seen[-1] == (None, None) else []
+
+    line = sched.simulate(graph, sched.Machine.uniform(2), sched.on_state(decide), scenario=slow)
+    assert line.places["b"] == "P2" and ("b", None) in seen
