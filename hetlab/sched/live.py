@@ -39,16 +39,14 @@ class Drive:
         lines = [f"on {self.where} ({', '.join(sorted(labels)) or 'nothing ran'})"]
         wide = max(map(len, [*self.timelines, *self.faults, "policy"]))
         if self.timelines:
-            head = f"  {'policy':<{wide}}  {'makespan':>9}  {'spread':>17}  busy  at full speed"
-            lines.append(head)
+            lines.append(f"  {'policy':<{wide}}  {'makespan':>9}  busy  at full speed")
         for label, line in self.timelines.items():
-            times = line.times or (line.makespan,)
-            spread = f"{quantity(min(times), 's')} to {quantity(max(times), 's')}"
-            spread = spread if len(times) > 1 else ""
             length = len(line.rows) * (line.makespan or 1.0)
             busy, need = sum(line.busy.values()) / length, sum(line.useful.values()) / length
-            text = f"  {label:<{wide}}  {line.amount(line.makespan):>9}  {spread:>17}  {busy:4.0%}"
-            lines.append(f"{text}  {need:13.0%}")
+            text = f"  {label:<{wide}}  {line.amount(line.makespan):>9}  {busy:4.0%}  {need:13.0%}"
+            if len(line.times) > 1:
+                text += f"   {quantity(min(line.times), 's')} to {quantity(max(line.times), 's')}"
+            lines.append(text)
         for label, why in self.faults.items():
             lines.append(f"  {label:<{wide}}  did not finish: {why}")
         return "\n".join(lines)

@@ -32,10 +32,10 @@ def state_of(view, urgency: dict | None = None) -> dict:
         ``time``; ``left``, the number of tasks that have not ended; ``ready``, tasks that could
         start and are not placed, the most urgent first; ``devices``, of each that is alive: kind,
         free (when it will have done all it runs and has queued), running, since, queue, copy (the
-        task of which it will run a second copy), speed (a share of the modelled one), degrees, limit, recover and slowed (None without a thermal
-        model); ``cost``, of each task that has not ended and is ready, queued or running: seconds
-        at full speed on the living devices that can run it; ``arrives``, of each ready task: when
-        its inputs can be there.
+        task of which it will run a second copy), speed (a share of the modelled one), degrees,
+        limit, recover and slowed (None without a thermal model); ``cost``, of each task that has
+        not ended and is ready, queued, running or copied: seconds at full speed on the living
+        devices that can run it; ``arrives``, of each ready task: when its inputs can be there.
     """
     urgency = _urgency(view) if urgency is None else urgency
     ready = sorted(view.ready, key=urgency.__getitem__)
