@@ -38,6 +38,7 @@ def use_cases(rng):
     yield Case("one device", [("cpu", 1.0, 4.0, "run")], ["cpu"])
     yield Case("cancelled and lost work", SPANS, ["cpu", "gpu", "npu"])
     yield Case("a device that did nothing", SPANS[:2], ["cpu", "gpu", "fpga"])
+    yield Case("one of three is asked for", SPANS, ["gpu"])
     yield Case("nothing ran", [("cpu", 0.0, 2.0, "failed")], ["cpu"])
     cuts = sorted(float(c) for c in rng.choice(90, 16, replace=False))
     kinds = [str(k) for k in rng.choice(["run", "run", "cancelled"], 8)]
