@@ -22,6 +22,7 @@ _OWNERS: dict[str, str] = {
     "busy_share": "hetlab.models",
     "check": "hetlab.tracks.check",
     "compare": "hetlab.timing",
+    "cuda_ptx": "hetlab.vgpu.frontends.nvrtc",
     "devices": "hetlab.devices",
     "empty": "hetlab.vgpu.uninitialised",
     "gustafson": "hetlab.models",

@@ -195,7 +195,7 @@ def show(value: Any) -> str:
     if isinstance(value, np.floating | float):
         return (
             np.format_float_positional(value, unique=True, trim="0")
-            if (value == 0 or 1e-4 <= abs(value) < 1e7)
+            if value == 0 or 1e-4 <= abs(float(value)) < 1e7
             else f"{value!s}"
         )
     if isinstance(value, np.generic):

@@ -118,3 +118,18 @@ def test_headers_of_what_is_built_in_may_be_included():
     x = np.array([4, 9], np.float32)
     hetlab.raw_kernel(source, "root")((1,), (2,), (x,))
     assert x.tolist() == [2, 3]
+
+
+def test_one_source_for_several_compute_capabilities_and_a_refusal_in_words():
+    """Newer instructions appear where the chip has them; an old chip is refused with the list."""
+    from hetlab.errors import InvalidValue
+
+    source = """
+    #include <cuda_bf16.h>
+    extern "C" __global__ void square(__nv_bfloat16 *x) { *x = __hmul(*x, *x); }
+    """
+    old, new = hetlab.cuda_ptx(source, "7.5"), hetlab.cuda_ptx(source, "9.0")
+    assert ".target sm_75" in old and "mul.bf16" not in old
+    assert ".target sm_90" in new and "mul.bf16" in new
+    with pytest.raises(InvalidValue, match=r"knows \(7\.5, 8\.0, .*got '5\.2'\. Older GPUs"):
+        hetlab.cuda_ptx(source, "5.2")

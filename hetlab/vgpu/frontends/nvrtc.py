@@ -6,11 +6,13 @@ import functools
 import re
 from pathlib import Path
 
-from hetlab.errors import HetlabError, UnknownName, optional
+from hetlab.errors import HetlabError, InvalidValue, UnknownName, optional
 
 __all__ = [
     "CompileError",
+    "capabilities",
     "compile_cuda_cpp",
+    "cuda_ptx",
     "demangle_variable",
     "parameter_names",
     "variable_names",
@@ -71,6 +73,7 @@ def compile_cuda_cpp(
     options: tuple[str, ...] = (),
     file: str = "",
     headers: tuple[tuple[str, str], ...] = (),
+    architecture: str = ARCHITECTURE,
 ) -> tuple[str, str]:
     """Compile CUDA C++ to PTX.
 
@@ -86,6 +89,8 @@ def compile_cuda_cpp(
         What the lines of the source are said to belong to; ``<name>.cu`` by default.
     headers : tuple of (str, str)
         Headers by name and text, found before those on disk.
+    architecture : str
+        ``compute_`` and the compute capability without its point.
 
     Returns
     -------
@@ -119,7 +124,7 @@ def compile_cuda_cpp(
     try:
         if name:
             _call(nvrtc.nvrtcAddNameExpression(program, name.encode()))
-        flags = [f"--gpu-architecture={ARCHITECTURE}", "-lineinfo"]
+        flags = [f"--gpu-architecture={architecture}", "-lineinfo"]
         flags += [f"--include-path={folder}" for folder in _includes()]
         flags += list(options)
         coded = [flag.encode() for flag in flags]
@@ -137,6 +142,44 @@ def compile_cuda_cpp(
         return code.decode().strip("\0"), entry
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+
+
+def capabilities() -> tuple[str, ...]:
+    """The compute capabilities that the installed NVRTC compiles for, the oldest first."""
+    nvrtc = optional("cuda.bindings.nvrtc", "cuda", "compile CUDA C++")
+    return tuple(f"{v // 10}.{v % 10}" for v in _call(nvrtc.nvrtcGetSupportedArchs()))
+
+
+def cuda_ptx(source: str, capability: str = "8.0") -> str:
+    """The PTX of a CUDA C++ source for one compute capability.
+
+    Parameters
+    ----------
+    source : str
+        With ``extern "C" __global__`` before each kernel that is to be found by its name.
+    capability : str
+        Such as ``"8.0"``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    CompileError
+        When the source does not compile for it.
+    InvalidValue
+        When the compiler does not know the capability, or knows it no more.
+    """
+    known = capabilities()
+    if capability not in known:
+        raise InvalidValue(
+            "capability",
+            f"one that the installed compiler knows ({', '.join(known)})",
+            capability,
+            do="Older GPUs need an older compiler: CUDA 12 was the last one for 5.0 to 7.0.",
+        )
+    return compile_cuda_cpp(source, "", architecture=f"compute_{capability.replace('.', '')}")[0]
 
 
 def _explain(log: str, source: str, name: str) -> HetlabError:
