@@ -230,9 +230,9 @@ unseen(place, lambda rng: [_more(rng)])
 
 
 def _more(rng):
-    devices = drawn_devices(rng, 4)
-    cost = drawn_costs(rng, 12, devices)
-    return Case("more", list(cost), devices, cost, cost, public=False)
+    four = drawn_devices(rng, 4)
+    cost = drawn_costs(rng, 12, four)
+    return Case("more", list(cost), four, cost, cost, public=False)
 
 
 ### END HIDDEN

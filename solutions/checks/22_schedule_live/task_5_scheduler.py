@@ -72,7 +72,7 @@ decide.wrong += [
         fails="slow",
     ),
     Wrong(
-        "in turn",
+        "a share for each device",
         in_turn,
         says="Every device gets its share, whatever it can do. Look at the ends.",
         fails="slow",
