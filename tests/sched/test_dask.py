@@ -25,8 +25,8 @@ def wait_for_the_loss():
     return 1
 
 
-def add(a, b):
-    return a + b
+def add(*values):
+    return sum(values)
 
 
 KERNELS = {"a": first, "b": wait_for_the_loss, "c": add}
@@ -52,7 +52,8 @@ def shared():
     return graph, sched.Machine([sched.Device(n, memory="main") for n in ("P1", "P2")])
 
 
-def test_what_a_lost_worker_made_in_a_shared_memory_is_made_again(cluster):
+@pytest.mark.parametrize("given", [False, True], ids=["made", "made and given"])
+def test_what_a_lost_worker_held_in_a_shared_memory_comes_back(cluster, given):
     cluster, client = cluster
     GO.clear()
     GONE.clear()
@@ -68,7 +69,10 @@ def test_what_a_lost_worker_made_in_a_shared_memory_is_made_again(cluster):
     thread = threading.Thread(target=lose)
     thread.start()
     plan = {"P1": ["a"], "P2": ["b", "c"]}
-    line = sched.run_on_dask(*shared(), plan, client, KERNELS, limit=15)
+    graph, machine = shared()
+    if given:
+        graph.put("x", 8.0, to=["c"])  # scattered to the worker of the first device
+    line = sched.run_on_dask(graph, machine, plan, client, KERNELS, inputs={"x": 5}, limit=15)
     thread.join()
     assert line.complete
     assert line.places["c"] == "P2" and set(line.lost) <= {"P1"}

@@ -188,7 +188,7 @@ class _DaskRun:
     def close(self) -> None:
         """Let Dask forget everything."""
         futures = [f for f, _ in self._copies.values()] + [f for f, _ in self._running.values()]
-        self._client.cancel(futures + [f for f, _ in self._moving.values()])
+        self._client.cancel(futures + [f for f, *_ in self._moving.values()])
         self._copies, self._running, self._moving = {}, {}, {}
 
     def _obey(self, instructions: list) -> None:
@@ -231,7 +231,7 @@ class _DaskRun:
         device = next((d for d in able if d not in self._lost), able[0])
         copy = self._client.submit(_copy, future, position, **self._only(device))
         key = (each.data, each.target)
-        self._moving[key] = (copy, time.time() - self._t0)
+        self._moving[key] = (copy, time.time() - self._t0, each)
         copy.add_done_callback(lambda f: self._events.put(("moved", key, f, each.source)))
 
     def _only(self, device: str) -> dict:
@@ -244,9 +244,10 @@ class _DaskRun:
         kind, key, future, *rest = item
         now = time.time() - self._t0
         if kind == "moved":
-            kept, begin = self._moving.pop(key, (None, 0.0))
+            kept, begin, _ = self._moving.get(key, (None, 0.0, None))
             if kept is not future or future.status != "finished":
-                return []
+                return []  # given up, or what it copies is gone: the next look tells
+            del self._moving[key]
             self._copies[key] = (future, None)
             data = self._graph.data[key[0]]
             self._transfers.append(Transfer(*key[:1], rest[0], key[1], begin, now, data.size))
@@ -295,7 +296,17 @@ class _DaskRun:
             self._lost[device] = (now, reason)
             events.append(Lost(device, reason))
             self._save(device)
+        self._repeat()
         return events
+
+    def _repeat(self) -> None:
+        """Send again what Dask gave up, because data that it read were lost with a worker."""
+        for (task, device), (future, _) in list(self._running.items()):
+            if future.status == "cancelled" and device not in self._lost:
+                self._start(Start(task, device))
+        for future, _, each in list(self._moving.values()):
+            if future.status == "cancelled":
+                self._move(each)
 
     def _save(self, device: str) -> None:
         """What lay with a lost device: forgotten, or with another device of its memory."""
