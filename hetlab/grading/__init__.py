@@ -6,6 +6,7 @@ from .judge import fits, judge
 from .kernels import Clean, Within
 from .launched import HostKernel, Launched
 from .mutants import mutants
+from .races import Races
 from .runner import Graded, run_notebook
 from .speed import Faster
 from .submission import Outcome, Submission, open_submission
@@ -27,6 +28,7 @@ __all__ = [
     "Launched",
     "Limits",
     "Outcome",
+    "Races",
     "Submission",
     "Task",
     "Tier",

@@ -36,6 +36,9 @@ _NEXT = {
     "hazard": "Launch it with hetlab.sanitize(kernel[grid, block], ...) and read the report.",
     "traffic": "Right but wasteful: hetlab.profile(kernel[grid, block], ...) shows the line.",
     "not launched": "Write a kernel, and launch it.",
+    "stalled": "Look at the state at that time: what is ready, who is idle, who is gone.",
+    "impossible": "Place only what the state shows: ready or queued tasks, devices that are there.",
+    "slow": "Show the run with hetlab.show_schedule, and ask why its longest piece lies there.",
 }
 
 
@@ -101,6 +104,9 @@ def _mistake(task: Task, trial: Trial, findings: list[Finding]) -> Wrong | None:
     kinds = {f.kind for f in findings if f.passed is False}
     if found := recognise(task, trial, kinds):
         return found
+    for criterion in task.criteria:
+        if hasattr(criterion, "recognise") and (found := criterion.recognise(trial)):
+            return found
     # A misconception about speed has the right values, so only its family tells it.  Hazards and
     # traffic of a kernel tell more than that: what they do not fit, it is not.
     failed = next(f for f in findings if f.passed is False)

@@ -98,6 +98,8 @@ class Trial:
     seed: int
     #: Filled by criteria: (case, expected, outcome) of every call made so far.
     calls: list = field(default_factory=list)
+    #: Filled by criteria: what else is needed to recognise a misconception.
+    notes: dict = field(default_factory=dict)
 
     def rng(self, salt: str = "") -> Any:
         """A generator that depends on the task, the seed and `salt` only."""

@@ -155,6 +155,15 @@ class Timeline:
             for name, spans in self.rows.items()
         }
 
+    @functools.cached_property
+    def useful(self) -> dict[str, float]:
+        """Seconds that each device would have needed at full speed for what it did."""
+        seconds, tasks = self.machine.seconds, self.graph.tasks
+        return {
+            name: sum(seconds(tasks[s.task], name) for s in spans if s.kind == RUN)
+            for name, spans in self.rows.items()
+        }
+
     @property
     def utilisation(self) -> dict[str, float]:
         """Share of the makespan that each device worked on what counted."""
@@ -231,7 +240,7 @@ def in_order(spans, devices) -> tuple[Span, ...]:
     last: dict[Name, float] = {}
     for span in spans:
         if span.kind == RUN:
-            last[span.task] = max(last.get(span.task, 0.0), span.end)
+            last[span.task] = max(last.get(span.task, -math.inf), span.end)
     row = {name: i for i, name in enumerate(devices)}
     kept = [replace(s, kind="lost") if s.kind == RUN and s.end < last[s.task] else s for s in spans]
     return tuple(sorted(kept, key=lambda s: (row[s.device], s.start, s.end)))

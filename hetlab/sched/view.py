@@ -64,11 +64,18 @@ class View:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The devices that run nothing and have an empty queue."""
+        """The devices that run nothing, have an empty queue, and wait for no second copy."""
         b, names = self._board, self._problem.devices
         return tuple(
-            names[d] for d, ok in enumerate(b.alive) if ok and b.running[d] < 0 and not b.queue[d]
+            names[d]
+            for d, ok in enumerate(b.alive)
+            if ok and b.running[d] < 0 and not b.queue[d] and b.backup[d] < 0
         )
+
+    def copying(self, device: str) -> Name | None:
+        """The running task of which a device will run a second copy, once its inputs are there."""
+        t = self._board.backup[self._device(device)]
+        return None if t < 0 else self._problem.names[t]
 
     @property
     def lost(self) -> Mapping[str, str]:

@@ -29,6 +29,8 @@ COLUMNS = {
     "instructions": ("instructions",),
     "turns": ("atomic_turns",),
 }
+#: What a race of schedulers is ordered by: see `hetlab.sched.race`.
+SCORES = ("ratio", "worst")
 #: Headings that are left out while every attempt has 0 of them.
 RARE = ("wavefronts", "turns")
 #: The chip whose bounds stand in the column "estimate".
@@ -48,7 +50,8 @@ class Leaderboard:
     by : str
         What they are ordered by.
     rows : tuple of dict
-        ``place``, ``note``, ``when``, ``estimate`` (seconds, modelled) and the counts.
+        ``place``, ``note``, ``when``, ``estimate`` (seconds, modelled) and the counts; of a race
+        its scores.
     latest : int
         The place of the newest attempt, from 1; 0 when there is none.
     says : str
@@ -63,10 +66,16 @@ class Leaderboard:
 
     @property
     def _order(self) -> str:
-        label = "modelled" if self.by == "estimate" else "counted"
+        label = "counted" if self.by in COLUMNS else "modelled"
         return f"your own runs, ordered by {self.by} ({label})"
 
     def _cells(self) -> list[list[str]]:
+        if self.by in SCORES:
+            cells = [["", *SCORES, "attempt"]]
+            for row in self.rows:
+                mark = f"{row['place']}{' <' if row['place'] == self.latest else ''}"
+                cells.append([mark, *(f"{row[name]:.3f}" for name in SCORES), row["note"]])
+            return cells
         shown = [c for c in COLUMNS if c not in RARE or any(row.get(c) for row in self.rows)]
         heads = ["", *shown, f"{CHIP}, modelled", "attempt"]
         cells = [heads]
@@ -113,12 +122,12 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     ----------
     challenge : str
         Its name, such as ``"04_write_gpu_kernels/life"``.
-    report : Launch or Launches, optional
-        From `hetlab.profile`.  Without one the board is only shown.
+    report : Launch, Launches or Race, optional
+        From `hetlab.profile` or `hetlab.sched.race`.  Without one the board is only shown.
     note : str
         What was tried, in a few words.
     by : str
-        A key of `COLUMNS`, or "estimate": less is better.
+        A key of `COLUMNS`, or "estimate"; of a race "ratio" or "worst": less is better.
 
     Returns
     -------
@@ -130,16 +139,20 @@ def leaderboard(challenge: str, report: Any = None, note: str = "", *, by: str =
     InvalidValue
         For another `by`, or something that is not a report of counts.
     """
-    if by not in (*COLUMNS, "estimate"):
-        raise InvalidValue("by", " or ".join(map(repr, (*COLUMNS, "estimate"))), by)
+    if by not in (*COLUMNS, "estimate", *SCORES):
+        raise InvalidValue("by", " or ".join(map(repr, (*COLUMNS, "estimate", *SCORES))), by)
     file = _file()
     boards = _read(file)
     rows = boards.setdefault(challenge, [])
     if report is None:
         return _shown(challenge, by, rows, None, "")
-    entry = _entry(report, note)
+    raced = hasattr(report, "scores")
+    entry = _scores(report, note) if raced else _entry(report, note)
+    if raced != (by in SCORES):
+        raise InvalidValue("by", "a score for a race, a counter for a kernel", by)
     if not report.ok:
-        return _shown(challenge, by, rows, None, "Not entered: this run has hazards.")
+        why = "it did not finish everywhere" if raced else "this run has hazards"
+        return _shown(challenge, by, rows, None, f"Not entered: {why}.")
     if not any(_same(entry, row) for row in rows):
         rows.append(entry)
         del rows[:-_KEPT]
@@ -164,12 +177,21 @@ def _entry(report: Any, note: str) -> dict:
     return entry
 
 
+def _scores(report: Any, note: str) -> dict:
+    entry = {name: float(report.scores[name]) for name in SCORES}
+    entry["note"] = str(note)[:60] or report.policy
+    entry["when"] = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    return entry
+
+
 def _same(one: dict, other: dict) -> bool:
+    if SCORES[0] in one:
+        return all(one[name] == other.get(name) for name in ("note", *SCORES))
     return one["note"] == other["note"] and all(one[k] == other.get(k, 0) for k in COLUMNS)
 
 
 def _shown(challenge: str, by: str, rows: Iterable[dict], mine: dict | None, says: str):
-    ordered = sorted(rows, key=lambda row: (row.get(by, 0), row["instructions"]))
+    ordered = sorted(rows, key=lambda row: (row.get(by, 0), row.get("instructions", 0)))
     placed = tuple({**row, "place": n} for n, row in enumerate(ordered, 1))
     latest = next((n for n, row in enumerate(ordered, 1) if row is mine), 0)
     if not says and not placed:
@@ -199,8 +221,11 @@ def _read(file: Path | None) -> dict[str, list[dict]]:
         return _without_file
     try:
         boards = json.loads(file.read_text(encoding="utf-8"))["boards"]
-        wanted = {*COLUMNS, "estimate", "note"} - {*RARE}
-        return {name: [row for row in rows if wanted <= set(row)] for name, rows in boards.items()}
+        wanted, raced = {*COLUMNS, "estimate", "note"} - {*RARE}, {*SCORES, "note"}
+        return {
+            name: [row for row in rows if wanted <= set(row) or raced <= set(row)]
+            for name, rows in boards.items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}  # a board is only for fun: a damaged one begins anew
 

@@ -94,3 +94,16 @@ def test_only_a_profile_can_be_entered(work):
         leaderboard("04/x", uncounted)
     with pytest.raises(InvalidValue, match="sectors"):
         leaderboard("04/x", by="beauty")
+
+
+def test_races_of_schedulers_have_a_board_of_their_own(work):
+    from hetlab.sched import Race
+
+    leaderboard("22/race", Race("a", {"quiet": 2.0, "hot": 8.0}), "first", by="ratio")
+    board = leaderboard("22/race", Race("b", {"quiet": 2.0, "hot": 2.0}), "second", by="ratio")
+    assert [(row["note"], row["worst"]) for row in board.rows] == [("second", 2.0), ("first", 8.0)]
+    assert "ordered by ratio (modelled)" in repr(board) and "<table" in board._repr_html_()
+    failed = leaderboard("22/race", Race("c", {"quiet": 1.0}, {"quiet": "stalled"}), by="ratio")
+    assert len(failed.rows) == 2 and "did not finish" in failed.says
+    with pytest.raises(InvalidValue):
+        leaderboard("22/race", Race("a", {"quiet": 2.0}))

@@ -15,23 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hetlab.errors import HetlabError, InvalidValue, UnknownName
+from hetlab.sched import messages as say
 from hetlab.sched.executors.kernels import kernel_of, outputs_of, pack
-from hetlab.sched.executors.places import ProcessPlace, ThreadPlace
+from hetlab.sched.executors.pacing import Pacing
+from hetlab.sched.executors.places import ProcessPlace, ThreadPlace, bring_home
+from hetlab.sched.executors.scenario import Scenario
 from hetlab.sched.faults import PolicyError, listing
-from hetlab.sched.messages import (
-    Cancel,
-    CancelMove,
-    Drop,
-    Failed,
-    Finished,
-    Lost,
-    Move,
-    Moved,
-    Sensed,
-    Start,
-    Wake,
-    Woke,
-)
 from hetlab.sched.scheduler import Scheduler
 from hetlab.sched.timeline import Span, Timeline, Transfer, in_order
 
@@ -46,6 +35,7 @@ def run_here(
     *,
     inputs: Mapping = {},
     paced: Iterable[str] | None = None,
+    scenario: Scenario | None = None,
     repeats: int = 1,
     limit: float = 600.0,
     patience: float = 10.0,
@@ -67,6 +57,9 @@ def run_here(
         Values of the data that no task makes, by name.
     paced : iterable of str, optional
         Devices whose durations the model sets; every one that is not of kind "cpu" otherwise.
+        With a thermal model they warm up and slow down.
+    scenario : Scenario, optional
+        Its incidents happen to paced devices; a device that dies takes its process with it.
     repeats : int
         How often to run; the timeline is the run of the median makespan, ``times`` has them all.
     limit : float
@@ -89,8 +82,8 @@ def run_here(
     if not isinstance(repeats, int) or repeats < 1:
         raise InvalidValue("repeats", "a whole number, at least 1", repeats)
     with Here(machine, kernels, paced=paced) as here:
-        options = {"inputs": inputs, "limit": limit, "patience": patience}
-        runs = [here.run(graph, policy, **options) for _ in range(repeats)]
+        how = {"inputs": inputs, "scenario": scenario, "limit": limit, "patience": patience}
+        runs = [here.run(graph, policy, **how) for _ in range(repeats)]
     times = tuple(run.makespan for run in runs)
     middle = statistics.median_low(times)
     return replace(next(run for run in runs if run.makespan == middle), times=times)
@@ -142,6 +135,14 @@ class Here:
             place.close()
         self._places = {}
 
+    def kill(self, device: str) -> None:
+        """End the process of a device, as a crash would; a thread of this process cannot end so."""
+        place = self._places[self._machine[device].memory]
+        if not isinstance(place, ProcessPlace):
+            do = "Let only devices die that have a memory of their own."
+            raise HetlabError(f"{device} works in the home memory and cannot die", do=do)
+        place.kill()
+
     @property
     def label(self) -> str:
         """What its times are."""
@@ -159,13 +160,14 @@ class Here:
         policy="heft",
         *,
         inputs: Mapping = {},
+        scenario: Scenario | None = None,
         limit: float = 600.0,
         patience: float = 10.0,
     ) -> Timeline:
         """Run a graph once; see `run_here`."""
         if not self._places:
             raise HetlabError("the machine is not open", do="Use: with Here(machine) as here: ...")
-        run = _Run(self, graph, policy, inputs, patience)
+        run = _Run(self, graph, policy, inputs, scenario or Scenario(), patience)
         try:
             return run.go(limit)
         except PolicyError as error:
@@ -180,8 +182,14 @@ class Here:
 class _Run:
     """One run."""
 
-    def __init__(self, here: Here, graph, policy, inputs: Mapping, patience: float) -> None:
+    def __init__(
+        self, here: Here, graph, policy, inputs: Mapping, scenario: Scenario, patience: float
+    ) -> None:
         self._here, self._graph, self._machine = here, graph, here._machine
+        scenario.check(self._machine)
+        paced = [d for d in self._machine.devices if d.name in here._paced]
+        self._pacing = Pacing(paced, scenario.incidents)
+        self._deaths = sorted((i.at, i.device) for i in scenario.incidents if not i.factor)
         self._scheduler = Scheduler(graph, self._machine, policy, patience=patience)
         self._p = p = self._scheduler.problem
         self._keys = {}
@@ -195,7 +203,7 @@ class _Run:
                 given = inputs.get(data.name)
                 self._home.data[data.name] = outputs_of(given, [data.size])[0]
         self._number = 0
-        self._started: dict[tuple, Start] = {}
+        self._started: dict[tuple, say.Start] = {}
         self._begun: dict[tuple, float] = {}
         self._moves: set[tuple] = set()
         self._wakes: list[float] = []
@@ -221,7 +229,8 @@ class _Run:
     def _wait(self, limit: float) -> list:
         """What happened next, and all else that has happened by then."""
         now = time.perf_counter() - self._t0
-        until = min([limit, *self._wakes])
+        change = self._pacing.change(now)
+        until = min([limit, change, *self._wakes, *(at for at, _ in self._deaths)])
         items = []
         try:
             items.append(self._here._events.get(timeout=max(0.0, until - now) + 1e-4))
@@ -233,7 +242,13 @@ class _Run:
         now = time.perf_counter() - self._t0
         due = [at for at in self._wakes if at <= now]
         self._wakes = [at for at in self._wakes if at > now]
-        return [*events, *[Woke()] * len(due)]
+        while self._deaths and self._deaths[0][0] <= now:
+            self._here.kill(self._deaths.pop(0)[1])
+        if events or change <= now:
+            warm = self._pacing.degrees(now)
+            paces = {name: self._pacing.speed(name, now) for name in warm}
+            events += [say.Sensed(warm, paces)] if warm else []
+        return [*events, *[say.Woke()] * len(due)]
 
     def _event(self, item: tuple) -> list:
         kind, *rest = item
@@ -245,7 +260,7 @@ class _Run:
             data, source, target = key[1:]
             span = (begin - self._t0, end - self._t0)
             self._transfers.append(Transfer(data, source, target, *span, float(size)))
-            return [Moved(data, target)]
+            return [say.Moved(data, target)]
         if kind == "gone":
             return self._gone(rest[0])
         device, number, status, begin, end, reason = rest
@@ -254,17 +269,19 @@ class _Run:
             return []  # of an earlier run, or cancelled
         if device in self._here._paced:
             begin = self._begun[number] + self._t0
+        self._pacing.stop(device, end - self._t0)
         span = (begin - self._t0, end - self._t0)
         mark = {"done": "run", "failed": "failed"}[status]
         watts = self._machine[device].busy_watts
         joules = watts * (end - begin)
         self._spans.append(Span(device, start.task, *span, mark, joules))
         if status == "failed":
-            return [Failed(start.task, device, reason)]
+            return [say.Failed(start.task, device, reason)]
         task, d = self._p.index[start.task], self._p.device_index[device]
         modelled = float(self._p.cost[task, d])
-        speeds = {device: round(modelled / max(end - begin, 1e-9), 3)} if modelled else {}
-        return [Sensed({}, speeds), Finished(start.task, device)]
+        known = not modelled or self._machine[device].heat
+        speeds = {} if known else {device: round(modelled / max(end - begin, 1e-9), 3)}
+        return [say.Sensed({}, speeds), say.Finished(start.task, device)]
 
     def _gone(self, memory: str) -> list:
         place, now, events = self._here._places[memory], time.perf_counter() - self._t0, []
@@ -282,44 +299,43 @@ class _Run:
                 begin = self._begun.get(number, now)
                 self._spans.append(Span(device, start.task, begin, now, "lost"))
             self._lost[device] = (now, reason)
-            events.append(Lost(device, reason))
+            events.append(say.Lost(device, reason))
         return events
 
     # What the scheduler wants.
     def _obey(self, instructions: list) -> None:
         for each in instructions:
             kind = type(each)
-            if kind is Start:
+            if kind is say.Start:
                 self._start(each)
-            elif kind is Move:
+            elif kind is say.Move:
                 self._move(each)
-            elif kind is Drop:
+            elif kind is say.Drop:
                 self._here._places[each.memory].drop(each.data)
-            elif kind is Wake:
+            elif kind is say.Wake:
                 self._wakes.append(each.at)
-            elif kind is Cancel:
+            elif kind is say.Cancel:
                 self._cancel(each)
-            elif kind is CancelMove:
+            elif kind is say.CancelMove:
                 self._moves = {k for k in self._moves if (k[1], k[3]) != (each.data, each.target)}
 
-    def _start(self, each: Start) -> None:
+    def _start(self, each: say.Start) -> None:
         p, t = self._p, self._p.index[each.task]
         d, self._number = p.device_index[each.device], self._number + 1
         number = (id(self), self._number)
         paced = each.device in self._here._paced
-        seconds = float(p.cost[t, d]) if paced else None
+        now = time.perf_counter() - self._t0
+        seconds = self._pacing.start(each.device, now, float(p.cost[t, d])) if paced else None
         if each.setup:
             seconds = (seconds or 0.0) + self._machine.devices[d].reconfigure
-        self._started[number] = each
-        now = time.perf_counter()
-        self._begun[number] = now - self._t0
-        until = None if seconds is None else now + seconds
+        self._started[number], self._begun[number] = each, now
+        until = None if seconds is None else self._t0 + now + seconds
         reads, writes = [p.data[x] for x in p.reads[t]], [p.data[x] for x in p.writes[t]]
         sizes = [p.size[x] for x in p.writes[t]]
         place = self._here._places[self._memory[each.device]]
         place.run(each.device, number, self._keys.get(each.task), reads, writes, sizes, until)
 
-    def _move(self, each: Move) -> None:
+    def _move(self, each: say.Move) -> None:
         self._number += 1
         key = (self._number, each.data, each.source, each.target)
         self._moves.add(key)
@@ -341,12 +357,13 @@ class _Run:
         else:
             source.give_out(each.data, left)
 
-    def _cancel(self, each: Cancel) -> None:
+    def _cancel(self, each: say.Cancel) -> None:
         now = time.perf_counter() - self._t0
         for number, start in list(self._started.items()):
             if (start.task, start.device) == (each.task, each.device):
                 del self._started[number]
                 begin = self._begun[number]
+                self._pacing.stop(each.device, now)
                 self._spans.append(Span(each.device, each.task, begin, now, "cancelled"))
                 place = self._here._places[self._memory[each.device]]
                 if isinstance(place, ProcessPlace):
@@ -363,26 +380,13 @@ class _Run:
             label=self._here.label,
             failures=dict(self._scheduler.failures),
             lost=dict(self._lost),
+            degrees=self._pacing.series,
         )
 
     def results(self) -> dict:
         """The data that no task reads, brought home."""
-        found: dict = {}
-        waiting: queue.SimpleQueue = queue.SimpleQueue()
-        for data in self._graph.data.values():
-            if data.to:
-                continue
-            place = self._here._places.get(self._where(data.by))
-            if place is self._home and data.name in self._home.data:
-                found[data.name] = self._home.data[data.name]
-            elif isinstance(place, ProcessPlace):
-                place.give_out(data.name, lambda v, b, e, name=data.name: waiting.put((name, v)))
-                try:
-                    name, value = waiting.get(timeout=30)
-                    found[name] = value
-                except queue.Empty:
-                    continue
-        return found
+        ends = {d.name: self._where(d.by) for d in self._graph.data.values() if not d.to}
+        return bring_home(ends, self._here._places, self._machine.home)
 
     def _where(self, task) -> str | None:
         done = [s for s in self._spans if s.task == task and s.kind == "run"]

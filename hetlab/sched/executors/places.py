@@ -17,7 +17,7 @@ from hetlab.errors import HetlabError, one_line
 from hetlab.sched.executors.kernels import nothing, outputs_of
 from hetlab.sched.executors.process import receive, send
 
-__all__ = ["ProcessPlace", "ThreadPlace"]
+__all__ = ["ProcessPlace", "ThreadPlace", "bring_home"]
 
 
 class ThreadPlace:
@@ -138,6 +138,10 @@ class ProcessPlace:
         while not cleared.wait(0.2) and self._child.poll() is None:
             pass
 
+    def kill(self) -> None:
+        """End the process without a word, as a crash would."""
+        self._child.kill()
+
     def close(self) -> None:
         """End the process."""
         self._closing = True
@@ -147,6 +151,11 @@ class ProcessPlace:
         self._moves_out.put(None)
         for line in (self._in, self._out, *self._lines.values()):
             line.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child.poll() is None
 
     def ended(self) -> str:
         """How the process ended, as a sentence without its full stop."""
@@ -209,3 +218,21 @@ class ProcessPlace:
             action(message)
         except OSError:
             self._post(("gone", self.memory))
+
+
+def bring_home(where: dict, places: dict, home: str) -> dict:
+    """Values of data by name, from the memories that they lie in; what is gone is left out."""
+    found: dict = {}
+    waiting: queue.SimpleQueue = queue.SimpleQueue()
+    for data, memory in where.items():
+        place = places.get(memory)
+        if memory == home and data in place.data:
+            found[data] = place.data[data]
+        elif isinstance(place, ProcessPlace):
+            place.give_out(data, lambda v, b, e, name=data: waiting.put((name, v)))
+            try:
+                name, value = waiting.get(timeout=30 if place.alive else 0)
+                found[name] = value
+            except queue.Empty:
+                continue
+    return found
