@@ -99,7 +99,8 @@ def program_order(
     columns = {column for _, column in places[:together]}
     text = (
         f"programs 0 to {together - 1} together need\n"
-        f"{len(rows)} bands of A + {len(columns)} bands of B\n= {len(rows) + len(columns)} bands"
+        f"{_bands(len(rows))} of A + {_bands(len(columns))} of B\n"
+        f"= {_bands(len(rows) + len(columns))}"
     )
     ax.text(across + 0.6, down / 2, text, va="center", color=INK)
     _bare(ax, across + 9, down)
@@ -146,6 +147,10 @@ def online_softmax(scores: Sequence[float], block: int):
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _bands(count: int) -> str:
+    return f"{count} band{'' if count == 1 else 's'}"
 
 
 def _needed(needed: bool, now: bool) -> str:
