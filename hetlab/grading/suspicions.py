@@ -11,8 +11,8 @@ import re
 
 __all__ = ["suspicions"]
 
-# Parts of hetlab that judge; lessons import others, such as hetlab.sched.
-_GRADER = ("hetlab.batch", "hetlab.grading", "hetlab.tracks")
+# Parts of hetlab that lessons import; the others are its inside.
+_TAUGHT = ("hetlab.sched", "hetlab.widgets", "hetlab.models")
 _MODULES = {
     "atexit": "runs code at the end of the process",
     "builtins": "reaches into Python's built-in names",
@@ -92,7 +92,7 @@ def _of(node: ast.AST) -> list[str]:
         if isinstance(node, ast.ImportFrom):
             names = [node.module or ""] + [f"{node.module}.{name}" for name in names]
         found = [_MODULES[n.split(".")[0]] for n in names if n.split(".")[0] in _MODULES]
-        inner = [n for n in names if n.startswith(_GRADER)]
+        inner = [n for n in names if n.startswith("hetlab.") and not n.startswith(_TAUGHT)]
         return found + [f"imports {inner[0]}" for _ in inner[:1]]
     if isinstance(node, ast.Attribute) and node.attr in _CALLS:
         return [f"{_CALLS[node.attr]} ({node.attr})"]

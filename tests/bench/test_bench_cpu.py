@@ -28,6 +28,7 @@ def test_all_steps_of_a_ladder_compute_the_same():
             assert disagreement(results[0], result, ladder.title) == ""
 
 
+@pytest.mark.soak
 def test_json_can_be_read_back(quick, capsys):
     assert cpu.main(["--json", "--seconds", "0.05"]) == 0
     record = json.loads(capsys.readouterr().out)

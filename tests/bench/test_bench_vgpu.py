@@ -12,6 +12,7 @@ from hetlab.bench import vgpu
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 
 
+@pytest.mark.soak
 def test_every_peer_runs_every_kernel_in_both_spellings_and_is_right():
     for name, sizes in (
         (vgpu.VIRTUAL, {"vector add": 1000, "block reduction": 1024, "tiled matmul": 32}),

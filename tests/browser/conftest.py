@@ -95,6 +95,9 @@ def browser():
         running.close()
 
 
+CONTEXT = "jupyterapp.shell.currentWidget?.context?.sessionContext"
+
+
 class Desk:
     """A browser tab with one notebook of the course open."""
 
@@ -104,6 +107,8 @@ class Desk:
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         # A notebook that is not read yet shows one empty cell.
         page.wait_for_selector(".jp-NotebookPanel .jp-MarkdownOutput h1", timeout=120_000)
+        # A cell that is run before its kernel is known asks which one to take, and waits.
+        page.wait_for_function(f"{CONTEXT}?.session?.kernel?.status === 'idle'", timeout=120_000)
         self.wait_idle()
 
     def wait_idle(self, seconds: float = 120) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hetlab.sched import Machine, simulate
 from hetlab.sched.examples import topcuoglu
 
-pytestmark = pytest.mark.browser
+# One worker runs them all: they share one JupyterLab.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("a schedule in JupyterLab")]
 
 SHOW = """%load_ext hetlab
 import hetlab

@@ -9,12 +9,11 @@ import pytest
 
 from hetlab.bench._gallery import GALLERY, notebook
 
-from .conftest import Desk
+from .conftest import CONTEXT, Desk
 
 # One worker runs them all: they share one JupyterLab.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("widgets in JupyterLab")]
 
-CONTEXT = "jupyterapp.shell.currentWidget?.context?.sessionContext"
 PLAYS = ("warps", "schedule")  # those with a button that plays
 
 
@@ -27,8 +26,6 @@ class Page(Desk):
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("pageerror", lambda error: self.told.append(str(error)))
         super().__init__(page, address, "widgets.ipynb")
-        # A notebook that is run before its kernel is known asks which one to take, and waits.
-        page.wait_for_function(f"{CONTEXT}?.session?.kernel?.status === 'idle'", timeout=60_000)
         self.command("notebook:run-all-cells")
         page.wait_for_function(
             "n => document.querySelectorAll('.jp-OutputArea .hetlab').length === n",

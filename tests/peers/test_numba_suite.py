@@ -48,6 +48,7 @@ def test_every_reason_is_a_sentence_and_names_tests():
 
 
 @needs_suite
+@pytest.mark.soak
 def test_a_sample_of_numbas_tests_passes_or_has_a_reason():
     found = numba_suite.run(SAMPLE, "virtual", jobs=2)
     unexplained = {t: why for t, why in failures(found).items() if reason(t) is None}

@@ -30,6 +30,7 @@ def test_a_new_track_loads_and_has_no_lessons(track):
     assert b"hetlab track verify" in files(track.root)[workflow]
 
 
+@pytest.mark.soak
 def test_two_lessons_can_be_added_and_verify_at_once(track):
     add_lesson(track, "01_first")
     add_lesson(load_track(track.root), "02_第二课", "Say it twice: $x \\ {y}")

@@ -1,7 +1,5 @@
 """Count before you write: loads of a tiled product, the order of programs, tensor cores."""
 
-import re
-
 from hetlab.grading import Case, Correct, Task, Wrong, exact, unseen
 
 from .common import ceil_div
@@ -67,17 +65,21 @@ unseen(
 
 
 # ----------------------------------------------------------------------------------- place
-### BEGIN HIDDEN
-def place_reference(program, down, across, group):
-    band, inside = divmod(program, group * across)
-    height = min(group, down - band * group)
-    return band * group + inside % height, inside // height
+### BEGIN PUBLIC SPEC
+def place_spec(program, down, across, group):
+    order = []
+    for top in range(0, down, group):
+        for column in range(across):
+            order += [(row, column) for row in range(top, min(top + group, down))]
+    return order[program]
 
 
-### END HIDDEN
+### END PUBLIC SPEC
 def place_cases(rng):
     for down, across, group in ((4, 6, 2), (4, 6, 1), (5, 3, 2), (7, 2, 4), (1, 5, 8)):
-        for program in sorted({0, 1, group, down * across // 2, down * across - 1}):
+        for program in sorted(
+            {0, 1, min(group, down * across - 1), down * across // 2, down * across - 1}
+        ):
             label = f"program {program} of {down} x {across} tiles, groups of {group} rows"
             yield Case(label, program, down, across, group)
 
@@ -85,7 +87,7 @@ def place_cases(rng):
 place = Task(
     "place",
     title="Order programs in groups",
-    criteria=[Correct(place_reference, place_cases, points=3, agree=exact())],
+    criteria=[Correct(place_spec, place_cases, points=3, agree=exact())],
     hints=(
         "A group has group * across tiles. Which group does a program belong to, and how many "
         "programs come before it inside that group?",
@@ -143,13 +145,13 @@ def ptx_of(*instructions):
 MMA = "mma.sync.aligned.{0}.row.col.{1} {{ %r1, %r2, %r3, %r4 }}, {{ %r5 }}, {{ %r6 }}, {{ %r7 }}"
 
 
-### BEGIN HIDDEN
-def mma_work_reference(ptx):
-    found = re.findall(r"mma\.sync\S*\.m(\d+)n(\d+)k(\d+)", ptx)
-    return sum(int(m) * int(n) * int(k) for m, n, k in found)
+### BEGIN PUBLIC SPEC
+def mma_work_spec(ptx):
+    shapes = [(8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16), (16, 8, 32), (16, 8, 64)]
+    return sum(m * n * k * ptx.count(f"mma.sync.aligned.m{m}n{n}k{k}.") for m, n, k in shapes)
 
 
-### END HIDDEN
+### END PUBLIC SPEC
 def mma_work_cases(rng):
     half = MMA.format("m16n8k16", "f32.f16.f16.f32")
     tf32 = MMA.format("m16n8k8", "f32.tf32.tf32.f32")
@@ -162,7 +164,7 @@ def mma_work_cases(rng):
 mma_work = Task(
     "mma_work",
     title="Read the tensor cores' work out of the PTX",
-    criteria=[Correct(mma_work_reference, mma_work_cases, points=2, agree=exact())],
+    criteria=[Correct(mma_work_spec, mma_work_cases, points=2, agree=exact())],
     hints=(
         "Print the PTX of a small kernel with tl.dot and look for the lines with mma.sync.",
         "The name of the instruction holds three numbers: m16n8k16 multiplies 16 x 16 by 16 x 8.",
@@ -184,7 +186,7 @@ mma_work.wrong += [
     ),
     Wrong(
         "two operations for each",
-        lambda ptx: 2 * mma_work_reference(ptx),
+        lambda ptx: 2 * mma_work_spec(ptx),
         says="Asked are multiply-adds. Each counts once here, though it is two operations.",
     ),
 ]

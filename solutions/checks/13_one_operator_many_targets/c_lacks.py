@@ -20,18 +20,21 @@ def ptx_of(*lines):
     return "\n".join([".version 8.0", ".target sm_90", *(f"\t{line};" for line in lines)])
 
 
-### BEGIN HIDDEN
+### BEGIN PUBLIC SPEC
 def number(capability):
-    major, minor = capability.split(".")
-    return int(major), int(minor)
+    major, _, minor = capability.partition(".")
+    return 100 * int(major) + int(minor)
 
 
-def lacks_reference(ptx, capability, needs):
-    have = number(capability)
-    return sorted(word for word, first in needs.items() if word in ptx and number(first) > have)
+def lacks_spec(ptx, capability, needs):
+    found = []
+    for word in needs:
+        if word in ptx and number(needs[word]) > number(capability):
+            found.append(word)
+    return sorted(found)
 
 
-### END HIDDEN
+### END PUBLIC SPEC
 def lacks_cases(rng):
     copy = "cp.async.cg.shared.global [%r1], [%rd1], 16"
     multiply = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1}, {%r1}, {%r2}, {%f1}"
@@ -46,7 +49,7 @@ def lacks_cases(rng):
 lacks = Task(
     "lacks",
     title="Find what an older chip lacks",
-    criteria=[Correct(lacks_reference, lacks_cases, points=3, agree=exact())],
+    criteria=[Correct(lacks_spec, lacks_cases, points=3, agree=exact())],
     hints=(
         "For each word of the table: does it stand in the PTX, and did the chip come before it?",
         'Compare capabilities as numbers. What is "10.0" < "9.0"?',

@@ -7,18 +7,24 @@ from hetlab.grading import Case, Correct, Task, Wrong, close, exact, unseen
 # ----------------------------------------------------------------------------------- moved
 
 
-### BEGIN HIDDEN
-def moved_reference(groups, result):
+### BEGIN PUBLIC SPEC
+def moved_spec(groups, result):
     total = 0
-    for g, group in enumerate(groups):
-        made = {out for out, _ in group}
-        read = {name for _, inputs in group for name in inputs} - made
-        later = {n for other in groups[g + 1 :] for _, inputs in other for n in inputs}
-        total += len(read) + len([out for out in made if out in later or out == result])
+    for number, kernel in enumerate(groups):
+        made, read = [], []
+        for out, inputs in kernel:
+            fresh = dict.fromkeys(name for name in inputs if name not in made)
+            read += [name for name in fresh if name not in read]
+            made.append(out)
+        needed = [result]
+        for later in groups[number + 1 :]:
+            for _, inputs in later:
+                needed += inputs
+        total += len(read) + sum(name in needed for name in made)
     return total
 
 
-### END HIDDEN
+### END PUBLIC SPEC
 #: y = gelu(x + b) * m, as three operators: what each makes, and what it reads.
 CHAIN = [("s", ["x", "b"]), ("g", ["s"]), ("y", ["g", "m"])]
 #: An intermediate that is used twice: y = (x + b) * f(x + b)
@@ -39,7 +45,7 @@ def moved_cases(rng):
 moved = Task(
     "moved",
     title="Count the arrays that a fused chain moves",
-    criteria=[Correct(moved_reference, moved_cases, points=3, agree=exact())],
+    criteria=[Correct(moved_spec, moved_cases, points=3, agree=exact())],
     hints=(
         "Go through the kernels one by one. What must a kernel read that it does not make itself? "
         "What must it write for others?",
@@ -104,13 +110,20 @@ unseen(moved, more_chains)
 # ------------------------------------------------------------------------------------ fold
 
 
-### BEGIN HIDDEN
-def fold_reference(weight, bias, gamma, beta, mean, var, eps):
-    scale = gamma / np.sqrt(var + eps)
-    return weight * scale[:, None, None, None], (bias - mean) * scale + beta
+### BEGIN PUBLIC SPEC
+def fold_spec(weight, bias, gamma, beta, mean, var, eps):
+    """The two together take x to a * x + b: what they make of 0 and of 1 tells a and b."""
+
+    def norm(y):
+        gamma_, beta_, mean_, var_ = (np.reshape(v, shape) for v in (gamma, beta, mean, var))
+        return (y - mean_) / np.sqrt(var_ + eps) * gamma_ + beta_
+
+    shape = (-1, 1, 1, 1)
+    at_zero = norm(np.reshape(bias, shape))
+    return norm(weight + np.reshape(bias, shape)) - at_zero, at_zero.reshape(-1)
 
 
-### END HIDDEN
+### END PUBLIC SPEC
 def layer(rng, filters, channels):
     weight = rng.normal(size=(filters, channels, 3, 3))
     bias, gamma, beta, mean = rng.normal(size=(4, filters))
@@ -128,7 +141,7 @@ def fold_cases(rng):
 fold = Task(
     "fold",
     title="Fold a batch norm into a convolution",
-    criteria=[Correct(fold_reference, fold_cases, points=3, agree=close(rtol=1e-9, atol=1e-9))],
+    criteria=[Correct(fold_spec, fold_cases, points=3, agree=close(rtol=1e-9, atol=1e-9))],
     hints=(
         "Write the norm as y * scale + shift, with y the convolution's result. What are scale and "
         "shift?",
