@@ -9,7 +9,7 @@ import pytest
 
 from hetlab.bench._gallery import GALLERY, notebook
 
-from .conftest import CONTEXT, Desk
+from .conftest import Desk
 
 # One worker runs them all: they share one JupyterLab.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("widgets in JupyterLab")]
