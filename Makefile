@@ -10,13 +10,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -c constraints.txt
 
-.PHONY: lab test browser bench soak lint docs clean help
+.PHONY: lab test browser lessons bench soak lint docs clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab     open the course in JupyterLab   (ARGS=\"--no-browser --port 8899\")"
 	@echo "make test    run the tests"
 	@echo "make browser run the tests that need Chromium"
+	@echo "make lessons run the solutions of all lessons, and judge them"
 	@echo "make bench   measure this machine and hetlab's own speed"
 	@echo "make soak    run the long tests: fuzzing and floods"
 	@echo "make lint    check the style of the code"
@@ -27,10 +28,13 @@ lab: $(VENV)/lab.stamp
 	@$(BIN)/hetlab lab -- $(ARGS)
 
 test: $(VENV)/test.stamp lint
-	@$(BIN)/python -m pytest -n 2 -m "not soak and not browser" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -m "not soak and not browser and not lessons" $(ARGS)
 
 browser: $(VENV)/test.stamp
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "browser and not soak" $(ARGS)
+
+lessons: $(VENV)/test.stamp
+	@$(BIN)/python -m pytest -n 2 -m "lessons and not soak" $(ARGS)
 
 bench: $(VENV)/lab.stamp
 	@$(BIN)/hetlab bench $(ARGS)

@@ -152,6 +152,8 @@ def test_the_solution_of_a_lesson_about_speed_gets_the_same_verdict_50_times_und
 
 
 def test_a_function_that_is_fast_earns_the_points_of_speed():
+    if not probe().strong:
+        pytest.skip("a call costs too much in the weaker tiers for a ratio of three")
     known = tasks()["fast"]
     known.criteria[1].rounds = 9
     got = run_notebook(notebook([FAST], ("fast",)), [("01_x", known)], limits=LIMITS)

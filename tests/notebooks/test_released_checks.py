@@ -40,18 +40,14 @@ def solution_of(lesson):
     return names
 
 
-#: Run each time, one of each language; the others need a minute together.
-EACH_TIME = ("02_measure_honestly", "05_coalesce_memory", "13_one_operator_many_targets")
-LATER = [x if x in EACH_TIME else pytest.param(x, marks=pytest.mark.soak) for x in LESSONS]
-
-
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_released_checks_can_be_loaded(lesson, released):
     """Nothing that they use was hidden with the answers."""
     assert load_tasks(released, lesson).keys() == load_tasks(load_track(ROOT), lesson).keys()
 
 
-@pytest.mark.parametrize("lesson", LATER)
+@pytest.mark.lessons
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_released_checks_have_all_points_and_accept_the_solution(lesson, released):
     """Timed criteria are left out here: no test asserts a duration."""
     authored, public = load_tasks(load_track(ROOT), lesson), load_tasks(released, lesson)

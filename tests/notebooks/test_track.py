@@ -26,6 +26,7 @@ WHOLE = ("21_schedule_many_devices",)
 LONG = ("wrong answers rejected", "untouched exercise scores 0", "lesson runs from top to bottom")
 
 
+@pytest.mark.lessons
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_is_in_order_and_its_solution_scores_everything(lesson, monkeypatch):
     if lesson not in WHOLE:
