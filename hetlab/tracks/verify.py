@@ -194,7 +194,7 @@ def _solution(report: LessonReport, track: Track, lesson: Lesson, told: Told) ->
 
 
 def _runs(report: LessonReport, track: Track, lesson: Lesson, told: Told) -> None:
-    optional("nbval", "test", "run a lesson from top to bottom")
+    optional("nbval", "teach", "run a lesson from top to bottom")
     with tempfile.TemporaryDirectory(prefix="hetlab-") as room:
         # A copy: a lesson that writes files must not write them into the track.
         copy = Path(room) / lesson.notebook.name

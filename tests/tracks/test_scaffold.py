@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+from pathlib import Path
+
 import pytest
 
 from hetlab.errors import HetlabError, TrackError, UnknownName
@@ -28,6 +32,13 @@ def test_a_new_track_loads_and_has_no_lessons(track):
     workflow = ".github/workflows/verify.yml"
     assert set(files(track.root)) == {"track.toml", "README.md", ".gitignore", workflow}
     assert b"hetlab track verify" in files(track.root)[workflow]
+
+
+def test_the_workflow_installs_all_that_verify_needs(track):
+    pin = runpy.run_path(str(Path(__file__).parents[2] / "binder" / "pin.py"))
+    workflow = (track.root / ".github/workflows/verify.yml").read_text("utf-8")
+    (extra,) = re.findall(r'pip install "hetlab\[(\w+)\]"', workflow)
+    assert {"nbval", "nbclient", "triton"} <= pin["needed"]("hetlab", frozenset({extra}), set())
 
 
 @pytest.mark.soak
