@@ -23,8 +23,8 @@ _NEXT = {
     "missing": "Run the cell that defines it, and check the spelling of its name.",
     "not started": "Replace the lines below YOUR CODE HERE with your own.",
     "nothing": "End the function with a return statement.",
-    "type": "Compare what your function returns with what the specification returns.",
-    "dtype": "Create the result with the dtype of the inputs: np.empty_like(x), dtype=x.dtype.",
+    "type": "Return a value of the expected type; the text of the task says what it holds.",
+    "dtype": "Name the dtype where you create the result, or take an input's: dtype=x.dtype.",
     "shape": "Compare the shape of your result with the shape in the specification.",
     "mutated": "Write into a new array, or into a copy made with x.copy().",
     "raised": "Call the function yourself with the input above and read the whole traceback.",
@@ -66,7 +66,7 @@ def judge(task: Task, submission: Submission, *, lesson: str = "", seed: int = S
     broken = False
     for criterion in task.criteria:
         if criterion.needs_right and not all(f.passed for f in findings):
-            text = "looked at once the values are right"
+            text = "looked at once what stands above is right"
             findings.append(Finding(criterion.title(), 0, criterion.points, None, text))
             continue
         try:

@@ -54,7 +54,7 @@ class Clean:
                 found = [h for h in one.hazards if h["kind"] not in self.allow]
                 if found:
                     return self._found(call.case, one, found)
-        right, text = _right(trial, self.name), "looked at once the values are right"
+        right, text = _right(trial, self.name), "looked at once what stands above is right"
         if not right:
             return Finding(self.title(), 0, self.points, None, text)
         if not launches:
