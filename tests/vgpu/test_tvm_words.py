@@ -27,7 +27,7 @@ def test_a_schedule_without_threads_is_refused_with_what_to_bind():
     assert "stage C of main runs in no thread of a GPU" in text
     assert "none of its loops i, j and k is bound" in text
     assert "i (8) and j (8) do not depend on each other" in text
-    assert "k adds up and stays inside a thread" in text
+    assert "k adds up: leave it inside a thread" in text
 
 
 def test_the_advice_about_unbound_loops_works_as_it_stands():

@@ -228,7 +228,10 @@ def _advice(stage: Stage) -> str:
     told = f"The iterations of {iterations} do not depend on each other: bind these. "
     if stage.reducing:
         summing = [loop for loop in stage.loops if loop in stage.reducing]
-        told += f"{_list(summing, 'and')} adds up and stays inside a thread. "
+        told += (
+            f"{_list(summing, 'and')} adds up: leave it inside a thread, or split off 32 of it for "
+            "threadIdx.x, and TVM adds the sums of these threads. "
+        )
     fused = free[0] if len(free) == 1 else f"sch.fuse({', '.join(free)})"
     return (
         f"{told}For example: {get}; block, thread = sch.split({fused}, [None, 128]); "

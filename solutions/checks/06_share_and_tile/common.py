@@ -52,4 +52,9 @@ def matrix_case(rng, rows, columns, **more):
     return Case(f"{rows} x {columns}", a, out, grid=grid, block=(32, 32), **more)
 
 
+def matrix_sectors(case):
+    """A matrix read, and the other written, by requests of 32 neighbours in a row."""
+    return sum(row_sectors(matrix) for matrix in case.inputs)
+
+
 MATRICES = (32, 32), (1, 1), (1, 5), (3, 2), (33, 32), (31, 65), (40, 70)

@@ -4,7 +4,7 @@ import numpy as np
 
 from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, exact, unseen
 
-from .common import blocks, floats, whole_sectors
+from .common import blocks, floats, row_sectors, whole_sectors
 
 
 ### BEGIN PUBLIC SPEC
@@ -15,7 +15,14 @@ def split_channels_spec(pixels, planes):
 ### END PUBLIC SPEC
 def channels_case(rng, n, **more):
     pixels, planes = floats(rng, n, 3), np.zeros((3, n), np.float32)
-    return Case(f"{n} pixels", pixels, planes, grid=blocks(n, 128), block=128, **more)
+    label = f"{n} pixels" if n > 1 else "1 pixel"
+    return Case(label, pixels, planes, grid=blocks(n, 128), block=128, **more)
+
+
+def channels_sectors(case):
+    """The image from end to end, and each channel by requests of 32 neighbours."""
+    pixels, planes = case.inputs
+    return whole_sectors(pixels) + row_sectors(planes)
 
 
 split_channels = Task(
@@ -30,7 +37,12 @@ split_channels = Task(
             agree=exact(),
         ),
         Clean(points=1),
-        Within("global_load_sectors", lambda case: whole_sectors(case.inputs[0]), points=1),
+        Within(
+            ("global_load_sectors", "global_store_sectors"),
+            channels_sectors,
+            what="sectors loaded and stored",
+            times=1.1,
+        ),
     ],
     hints=(
         "Read in the order of memory, not in the order of pixels: 128 pixels are 384 values side "
@@ -52,6 +64,14 @@ def straight_from_memory(pixels, planes):
     if i < pixels.shape[0]:
         for c in range(3):
             planes[c, i] = pixels[i, c]
+
+
+@cuda.jit
+def straight_to_memory(pixels, planes):
+    t, first = cuda.threadIdx.x, 128 * cuda.blockIdx.x
+    for k in range(t, 384, 128):
+        if first + k // 3 < pixels.shape[0]:
+            planes[k % 3, first + k // 3] = pixels[first + k // 3, k % 3]
 
 
 @cuda.jit
@@ -85,6 +105,13 @@ split_channels.wrong += [
         straight_from_memory,
         says="A load request that takes every third value touches three times as many sectors as "
         "it needs. That is so with a tile, too: a request must ask for neighbours.",
+        fails="traffic",
+    ),
+    Wrong(
+        "loads in the order of memory, stores what it has just loaded",
+        straight_to_memory,
+        says="The loads are right now. But neighbouring lanes hold different channels, so each "
+        "store request writes to three places. Sort in the tile: then lanes store neighbours too.",
         fails="traffic",
     ),
     Wrong(

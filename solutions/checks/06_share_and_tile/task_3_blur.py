@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hetlab.grading import Case, Clean, Correct, Task, Wrong, close, unseen
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close, unseen
 
 from .common import blocks, floats
 
@@ -19,6 +19,12 @@ def blur_case(rng, n, **more):
     return Case(f"n = {n}", x, np.zeros_like(x), grid=blocks(n, 64), block=64, **more)
 
 
+def blur_bytes(case):
+    """Every block asks for its elements once, and for one more on each side."""
+    n = case.inputs[0].size
+    return 4 * (n + 2 * blocks(n, 64))
+
+
 blur = Task(
     "blur",
     title="Repair: everybody must come to the barrier",
@@ -31,6 +37,7 @@ blur = Task(
             agree=close(rtol=1e-5),
         ),
         Clean(points=2),
+        Within("global_load_bytes", blur_bytes, what="bytes asked for by global loads"),
     ],
     hints=(
         "Launch it with hetlab.sanitize on 100 elements. Which threads never come to the barrier?",
@@ -70,6 +77,14 @@ def no_barrier_at_all(x, out):
         if t == 63 or i == x.size - 1:
             tile[t + 2] = x[min(i + 1, x.size - 1)]
         out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / float32(3)
+
+
+@cuda.jit
+def blur_without_tile(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        before, after = x[max(i - 1, 0)], x[min(i + 1, x.size - 1)]
+        out[i] = (before + x[i] + after) / float32(3)
 
 
 @cuda.jit
@@ -113,6 +128,13 @@ blur.wrong += [
         says="Without a barrier nobody waits in vain, and nobody knows whether the neighbour's "
         "element is there yet.",
         fails="hazard",
+    ),
+    Wrong(
+        "the tile is gone",
+        blur_without_tile,
+        says="Right, and each element is asked for three times. Keep the tile, so that the threads "
+        "of a block share what they load.",
+        fails="traffic",
     ),
     Wrong(
         "the guard is gone",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hetlab.grading import Case, Clean, Correct, Task, Wrong, close, unseen
+from hetlab.grading import Case, Clean, Correct, Task, Within, Wrong, close, unseen
 
 from .common import blocks, floats
 
@@ -20,6 +20,12 @@ def nearest_case(rng, n, m, **more):
     )
 
 
+def nearest_bytes(case):
+    """Every number of x once, and all of y once for each block."""
+    n, m = case.inputs[0].size, case.inputs[1].size
+    return 4 * (n + m * blocks(n, 64))
+
+
 NEAREST_SHAPES = (64, 64), (1, 1), (64, 128), (5, 70), (70, 5), (100, 200)
 
 nearest = Task(
@@ -34,6 +40,7 @@ nearest = Task(
             agree=close(rtol=1e-5),
         ),
         Clean(points=2),
+        Within("global_load_bytes", nearest_bytes, what="bytes asked for by global loads"),
     ],
     hints=(
         "Sanitize it with more than 64 numbers in y. The report names two lines: which one comes "
@@ -61,6 +68,16 @@ def one_barrier(x, y, out):
         for k in range(min(64, y.size - first)):
             best = min(best, abs(mine - tile[k]))
     if i < x.size:
+        out[i] = best
+
+
+@cuda.jit
+def nearest_without_tile(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        best = float32(np.inf)
+        for k in range(y.size):
+            best = min(best, abs(x[i] - y[k]))
         out[i] = best
 
 
@@ -104,6 +121,13 @@ nearest.wrong += [
         says="The first barrier protects the reads from coming too early. Nothing protects them "
         "from the next step's store, which may come before a slow warp has read.",
         fails="hazard",
+    ),
+    Wrong(
+        "the tile is gone",
+        nearest_without_tile,
+        says="Right, and every thread asks for all of y. Keep the tile: then a block asks for each "
+        "number of y once, and its 64 threads share it.",
+        fails="traffic",
     ),
     Wrong(
         "threads without a number leave",

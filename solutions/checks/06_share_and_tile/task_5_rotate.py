@@ -4,7 +4,7 @@ import numpy as np
 
 from hetlab.grading import Correct, Task, Within, Wrong, exact, unseen
 
-from .common import MATRICES, matrix_case, no_conflict, row_sectors
+from .common import MATRICES, matrix_case, matrix_sectors, no_conflict
 
 
 ### BEGIN PUBLIC SPEC
@@ -25,7 +25,12 @@ rotate = Task(
             agree=exact(),
         ),
         Within("shared_bank_conflicts", no_conflict, points=1, what="bank conflicts"),
-        Within("global_store_sectors", lambda case: row_sectors(case.inputs[1]), times=1.5),
+        Within(
+            ("global_load_sectors", "global_store_sectors"),
+            matrix_sectors,
+            what="sectors loaded and stored",
+            times=1.5,
+        ),
     ],
     hints=(
         "hetlab.profile shows conflicts for each line. Which line has them, and which way does it "
@@ -59,6 +64,13 @@ def rotate_straight(a, out):
 
 
 @cuda.jit
+def rotate_reads_columns(a, out):
+    y, x = cuda.threadIdx.x + 32 * cuda.blockIdx.y, cuda.threadIdx.y + 32 * cuda.blockIdx.x
+    if y < a.shape[0] and x < a.shape[1]:
+        out[x, a.shape[0] - 1 - y] = a[y, x]
+
+
+@cuda.jit
 def rotate_the_other_way(a, out):
     tile = cuda.shared.array((32, 33), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -82,6 +94,13 @@ rotate.wrong += [
         rotate_straight,
         says="Without a tile there are no bank conflicts, but each store request writes a column "
         "of out: a sector for every lane.",
+        fails="traffic",
+    ),
+    Wrong(
+        "straight, and it reads columns",
+        rotate_reads_columns,
+        says="Now the stores are coalesced, but each load request reads a column of a: a sector "
+        "for every lane. With a tile both sides walk along rows.",
         fails="traffic",
     ),
     Wrong(

@@ -2,7 +2,7 @@
 
 from hetlab.grading import Clean, Correct, Task, Within, Wrong, exact, unseen
 
-from .common import MATRICES, matrix_case, no_conflict, row_sectors
+from .common import MATRICES, matrix_case, matrix_sectors, no_conflict
 
 
 ### BEGIN PUBLIC SPEC
@@ -23,7 +23,12 @@ transpose = Task(
             agree=exact(),
         ),
         Clean(points=1),
-        Within("global_store_sectors", lambda case: row_sectors(case.inputs[1]), times=1.25),
+        Within(
+            ("global_load_sectors", "global_store_sectors"),
+            matrix_sectors,
+            what="sectors loaded and stored",
+            times=1.25,
+        ),
         Within("shared_bank_conflicts", no_conflict, what="bank conflicts"),
     ],
     hints=(
@@ -43,6 +48,13 @@ from numba import cuda, float32  # noqa: E402
 @cuda.jit
 def transpose_straight(a, out):
     x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        out[x, y] = a[y, x]
+
+
+@cuda.jit
+def transpose_reads_columns(a, out):
+    y, x = cuda.threadIdx.x + 32 * cuda.blockIdx.y, cuda.threadIdx.y + 32 * cuda.blockIdx.x
     if y < a.shape[0] and x < a.shape[1]:
         out[x, y] = a[y, x]
 
@@ -100,6 +112,13 @@ transpose.wrong += [
         "straight, without a tile",
         transpose_straight,
         says="Each store request writes a column of out: a sector for every lane.",
+        fails="traffic",
+    ),
+    Wrong(
+        "straight, and it reads columns",
+        transpose_reads_columns,
+        says="Now the stores are coalesced, but each load request reads a column of a: a sector "
+        "for every lane. With a tile both sides walk along rows.",
         fails="traffic",
     ),
     Wrong(

@@ -104,9 +104,21 @@ def tile_max_spec(x, out, n):
 
 ### END PUBLIC SPEC
 def tile_max_cases(rng):
-    for n, what in ((256, "mixed"), (300, "mixed"), (300, "all negative"), (1, "all negative")):
-        x = rng.normal(size=n)
-        x = (-1 - np.abs(x) if what == "all negative" else x).astype(np.float32)
+    for n, what in (
+        (256, "mixed"),
+        (300, "mixed"),
+        (300, "all negative"),
+        (1, "all negative"),
+        (300, "all below -1e38"),
+        (5, "minus infinity"),
+    ):
+        x = rng.normal(size=n).astype(np.float32)
+        if what != "mixed":
+            x = -1 - np.abs(x)
+        if what == "all below -1e38":
+            x = np.maximum(x, -3) * np.float32(1e38)
+        if what == "minus infinity":
+            x = np.full_like(x, -np.inf)
         out = np.zeros(-(-n // 128), np.float32)
         yield Case(f"n = {n}, {what}", x, out, n, **tiles(n, 128))
 
@@ -135,6 +147,13 @@ def tile_max_zero(x, out, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def tile_max_not_low_enough(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + at, mask=at < n, other=-1e9)
+    tl.store(out + tl.program_id(0), tl.max(v, 0))
+
+
+@triton.jit
 def tile_max_unmasked(x, out, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + tl.program_id(0), tl.max(tl.load(x + at), 0))
@@ -148,6 +167,11 @@ def tile_max_wrong_end(x, out, n, BLOCK: tl.constexpr):
 
 
 tile_max.wrong += [
+    Wrong(
+        "a large negative number",
+        tile_max_not_low_enough,
+        says="Some data lie below every number that you choose. Only minus infinity never wins.",
+    ),
     Wrong(
         "zeros in the place of masked elements",
         tile_max_zero,

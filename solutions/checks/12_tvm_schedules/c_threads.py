@@ -136,9 +136,9 @@ row_sums = Task(
     "row_sums",
     title="Repair row sums that load too much",
     criteria=[
-        Correct(row_sums_spec, row_sums_cases, points=2, agree=FLOAT32),
+        Correct(row_sums_spec, row_sums_cases, points=1, agree=FLOAT32),
         Clean(),
-        Within("global_load_sectors", each_row_once, points=1, times=1.1),
+        Within("global_load_sectors", each_row_once, points=2, times=1.1),
     ],
     hints=(
         "In the draft a thread walks along its own row. What do the 32 lanes of a warp touch in "
