@@ -11,13 +11,13 @@ from typing import Any
 
 import hetlab
 
-from ..grading import Task
+from ..grading import Task, settle
 from ..tracks.files import digest
 from ..tracks.manifest import Track
 from ..tracks.notebooks import notebook_bytes
 from ..tracks.tasks import find_task, load_tasks
 from .collect import collect
-from .job import Answer, Job, not_judged, settle
+from .job import Answer, Job, not_judged
 from .ledger import Ledger, checks_hash, enter, key_of, new_record
 from .plan import Plan, exercises_of, plan
 from .pool import run_here

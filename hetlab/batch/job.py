@@ -9,7 +9,7 @@ from typing import Any
 
 from ..grading import Finding, Verdict
 
-__all__ = ["Answer", "Job", "clean", "not_judged", "settle"]
+__all__ = ["Answer", "Job", "clean", "not_judged"]
 
 # What differs between two runs of the same notebook and means nothing.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
@@ -98,19 +98,6 @@ def not_judged(task_id: str, of: int, title: str, why: str, kind: str = "missing
     """A verdict of 0 points for a task that nothing could be asked of."""
     return Verdict(
         task_id, "failed", (Finding("right values", 0, of, False, why, kind),), title=title
-    )
-
-
-def settle(verdict: Verdict, untouched: bool) -> Verdict:
-    """An untouched cell is "not started", whatever its language made of the stub."""
-    if not untouched or verdict.passed:
-        return verdict
-    first = verdict.findings[0] if verdict.findings else Finding("right values", 0, 0, False)
-    kept = {"points": 0, "passed": False, "kind": "not started", "text": "not started"}
-    first = replace(first, **kept, details=())
-    rest = (replace(f, points=0, passed=None, text="", details=()) for f in verdict.findings[1:])
-    return replace(
-        verdict, status="not started", findings=(first, *rest), misconception="", says="", proof=""
     )
 
 

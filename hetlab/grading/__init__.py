@@ -2,7 +2,7 @@
 
 from .agree import Agreement, Difference, close, exact
 from .criteria import Correct
-from .judge import fits, judge
+from .judge import fits, judge, settle
 from .kernels import Clean, Within
 from .launched import HostKernel, Launched
 from .mutants import mutants
@@ -44,6 +44,7 @@ __all__ = [
     "open_submission",
     "probe",
     "run_notebook",
+    "settle",
     "tier_named",
     "unseen",
 ]

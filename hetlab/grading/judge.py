@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..errors import one_line
 from ..timing import machine
 from .recognise import recognise
@@ -9,7 +11,7 @@ from .submission import Submission
 from .task import Task, Trial, Wrong
 from .verdict import Finding, Verdict
 
-__all__ = ["SEED", "fits", "judge"]
+__all__ = ["SEED", "fits", "judge", "settle"]
 
 #: The seed of the inputs of an ordinary check, so that it can be repeated.
 SEED = 1
@@ -27,14 +29,14 @@ _NEXT = {
     "dtype": "Name the dtype where you create the result, or take an input's: dtype=x.dtype.",
     "shape": "Compare the shape of your result with the shape in the specification.",
     "mutated": "Write into a new array, or into a copy made with x.copy().",
-    "raised": "Call the function yourself with the input above and read the whole traceback.",
+    "raised": "{run} yourself with the input above and read the whole error.",
     "timeout": "Look for a loop whose condition never becomes false.",
     "flood": "Remove the print from the loop, or print once in a thousand turns.",
     "died": "Compiled code does not check indices: run it once with @njit(boundscheck=True).",
     "value": "Work the smallest failing input out by hand and compare it line by line.",
     "speed": "Right but slow: count the bytes it moves and the Python calls it makes.",
-    "hazard": "Launch it with hetlab.sanitize(kernel[grid, block], ...) and read the report.",
-    "traffic": "Right but wasteful: hetlab.profile(kernel[grid, block], ...) shows the line.",
+    "hazard": "Launch it with hetlab.sanitize({launch}) and read the report.",
+    "traffic": "Right but wasteful: hetlab.profile({launch}) shows the line.",
     "not launched": "Write a kernel, and launch it.",
     "stalled": "Look at the state at that time: what is ready, who is idle, who is gone.",
     "impossible": "Place only what the state shows: ready or queued tasks, devices that are there.",
@@ -84,7 +86,7 @@ def judge(task: Task, submission: Submission, *, lesson: str = "", seed: int = S
         findings=tuple(findings),
         misconception=mistake.name if mistake else "",
         says=mistake.says if mistake else "",
-        look=_look(name, task, failed, broken) if failed or broken else "",
+        look=_look(name, trial, failed, broken) if failed or broken else "",
         proof=_proof(task, seed) if not failed or failed.kind != "not started" else "",
         title=task.title,
     )
@@ -116,13 +118,47 @@ def _mistake(task: Task, trial: Trial, findings: list[Finding]) -> Wrong | None:
     return None
 
 
-def _look(name: str, task: Task, failed: Finding | None, broken: bool) -> str:
+def _look(name: str, trial: Trial, failed: Finding | None, broken: bool) -> str:
     if broken or failed is None:
         return "Tell the author of this track, with the text above."
-    step = _NEXT.get(failed.kind, "")
-    if task.hints and failed.kind != "missing":
-        step += f' hetlab.hint("{name}") gives a hint.'
+    run, launch = _spelling(trial)
+    step = _NEXT.get(failed.kind, "").format(run=run, launch=launch)
+    if trial.task.hints and failed.kind != "missing":
+        step += f" {_hint(name)}"
     return step.strip()
+
+
+def _hint(name: str) -> str:
+    return f'hetlab.hint("{name}") gives a hint.'
+
+
+def _spelling(trial: Trial) -> tuple[str, str]:
+    """How the language of what was handed in spells a call, and a launch under watch."""
+    case = trial.calls[-1].case if trial.calls else None
+    if case is None or case.grid is None:
+        return "Call the function", "..."
+    return "Launch it", "kernel[grid], ..." if case.block is None else "kernel[grid, block], ..."
+
+
+def settle(verdict: Verdict, untouched: bool) -> Verdict:
+    """An untouched cell is "not started", whatever its language made of the stub."""
+    if not untouched or verdict.passed:
+        return verdict
+    first, *rest = verdict.findings or (Finding("right values", 0, 0, False),)
+    told = {"points": 0, "passed": False, "kind": "not started", "text": "not started"}
+    step = _NEXT["not started"]
+    return replace(
+        verdict,
+        status="not started",
+        findings=(
+            replace(first, **told, details=()),
+            *(replace(f, points=0, passed=None, text="", details=()) for f in rest),
+        ),
+        misconception="",
+        says="",
+        look=f"{step} {_hint(verdict.task)}" if "hetlab.hint" in verdict.look else step,
+        proof="",
+    )
 
 
 def _proof(task: Task, seed: int) -> str:

@@ -132,7 +132,7 @@ def configured(
         if isinstance(kernel, FunctionType):
             raise InvalidValue(
                 kernel.__name__,
-                "a kernel, marked by a decorator such as @cuda.jit",
+                f"a kernel, marked by {'@triton.jit' if block is None else '@cuda.jit'}",
                 "a plain function",
                 do="Write the decorator on the line above def.",
             )

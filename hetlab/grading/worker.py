@@ -138,17 +138,26 @@ def _bits(array: np.ndarray) -> memoryview:
 
 
 def _explain(error: BaseException) -> dict[str, Any]:
-    """The error, and the innermost line of it that the learner wrote."""
+    """The error, and the innermost line of it that the learner wrote.
+
+    What a frontend says of a compiler's error in plain words, as ``in_words`` or in notes, takes
+    the place of the compiler's own text.
+    """
     import linecache
 
-    lines = [x for x in _ANSI.sub("", str(error)).splitlines() if x.strip()]
+    if hasattr(error, "in_words"):
+        told = error.in_words()
+    else:
+        told = "\n".join(map(str, getattr(error, "__notes__", ()))) or str(error)
+    lines = [x for x in _ANSI.sub("", told).splitlines() if x.strip()]
     place = None
     frame = error.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
         if not code.co_filename.startswith(_LIBRARIES):
             text = linecache.getline(code.co_filename, frame.tb_lineno).strip()
-            place = [code.co_name, frame.tb_lineno, text]
+            if text:  # TVM adds frames of C++ to the stack
+                place = [code.co_name, frame.tb_lineno, text]
         frame = frame.tb_next
     message = "\n".join(lines[:6])[:600]
     return {"error": type(error).__name__, "message": message, "place": place}

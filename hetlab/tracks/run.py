@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NotebookError, one_line, optional
-from ..grading import Finding, Task, Verdict, judge, open_submission
+from ..grading import Finding, Task, Verdict, judge, open_submission, settle
 from .manifest import Lesson, Track, find_track, load_track
 from .notebooks import CHECK_CALL, is_untouched, lesson_of, normal_source, read_notebook, task_of
 from .tasks import find_task, load_tasks
@@ -72,7 +72,7 @@ def check_notebook(
     untouched = _untouched(notebook, lesson)
     run = _Run(notebook, path, track, lesson.id, tasks, time_limit, told)
     found = asyncio.run(run.all())
-    return [_settle(found[name], name in untouched) for name in tasks]
+    return [settle(found[name], name in untouched) for name in tasks]
 
 
 def _lesson(notebook: Any, path: Path, track: Track) -> Lesson:
@@ -103,22 +103,6 @@ def _untouched(notebook: Any, lesson: Lesson) -> set[str]:
             mine = same_text != task and not is_untouched(cell)
             touched[task] = touched.get(task, False) or mine
     return {task for task, yes in touched.items() if not yes}
-
-
-def _settle(verdict: Verdict, untouched: bool) -> Verdict:
-    """An untouched cell is "not started", whatever its language made of the stub."""
-    if not untouched or verdict.passed:
-        return verdict
-    first = verdict.findings[0] if verdict.findings else Finding("right values", 0, 0, False)
-    first = replace(
-        first, points=0, passed=False, kind="not started", text="not started", details=()
-    )
-    rest = tuple(
-        replace(f, points=0, passed=None, text="", details=()) for f in verdict.findings[1:]
-    )
-    return replace(
-        verdict, status="not started", findings=(first, *rest), misconception="", says="", proof=""
-    )
 
 
 class _Run:

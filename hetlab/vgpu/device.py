@@ -86,6 +86,8 @@ class Origin:
     names : callable or None
         Gives the learner's names of shared and constant symbols; called only when a
         report needs them.
+    shapes : callable or None
+        Gives the shapes of those that have several axes and a shape known before the launch.
     unit : str
         What the language calls a block: ``"block"``, or ``"program"`` for tiles.
     words : callable or None
@@ -99,6 +101,7 @@ class Origin:
     sources: Mapping[str, str] = field(default_factory=dict)
     home: tuple[str, int, int] | None = None
     names: Callable[[], Mapping[str, str]] | None = None
+    shapes: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
     unit: str = "block"
     words: Callable[[Hazard], Hazard | None] | None = None
 

@@ -90,6 +90,7 @@ def _described(origin: Origin) -> dict[str, Any]:
         "sources": sources,
         "home": list(origin.home) if origin.home else None,
         "names": dict(origin.names()) if origin.names else {},
+        "shapes": {k: list(v) for k, v in origin.shapes().items()} if origin.shapes else {},
     }
 
 
@@ -209,6 +210,7 @@ def _touched(allocation: Any, before: Mapping[int, Any]) -> bool:
 
 def _origin(plain: Mapping[str, Any]) -> Origin:
     names = {str(k): str(v) for k, v in plain["names"].items()}
+    shapes = {str(k): tuple(map(int, v)) for k, v in plain["shapes"].items()}
     return Origin(
         str(plain["name"])[:100],
         str(plain["language"])[:20],
@@ -217,6 +219,7 @@ def _origin(plain: Mapping[str, Any]) -> Origin:
         sources={str(k): str(v)[:_SOURCE] for k, v in plain["sources"].items()},
         home=tuple(plain["home"]) if plain["home"] else None,
         names=lambda: names,
+        shapes=lambda: shapes,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Hazard", "Recorder", "name_of", "race_sentence", "who"]
+__all__ = ["Hazard", "Recorder", "name_of", "race_sentence"]
 
 
 @dataclass(slots=True)
@@ -96,19 +96,7 @@ def name_of(array: str, index, space: str) -> str:
     return f"{array}[{inner}]"
 
 
-def who(thread: dict) -> str:
-    """``thread (3, 0) of block 1`` for a sentence."""
-    return f"thread {_short(thread['thread'])} of block {_short(thread['block'])}"
-
-
-def _short(xyz) -> str:
-    kept = list(xyz)
-    while len(kept) > 1 and kept[-1] == 0:
-        kept.pop()
-    return str(kept[0]) if len(kept) == 1 else "(" + ", ".join(map(str, kept)) + ")"
-
-
-def race_sentence(kind, array, index, threads, sites, space) -> str:
+def race_sentence(kind, array, index, threads, sites, space, who) -> str:
     """A race, or the same value stored twice, in words; the earlier access first."""
     what = name_of(array, index, space)
     one, two = (f"{who(t)} {_does(s)} in line {s.place[1]}" for t, s in zip(threads, sites))

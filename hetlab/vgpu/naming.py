@@ -20,6 +20,13 @@ class Naming:
             "thread": unravel(t, self.block),
         }
 
+    def who(self, thread: dict) -> str:
+        """``thread (3, 0) of block 1`` for a sentence: with as many axes as the launch has."""
+        return (
+            f"thread {_axes(thread['thread'], self.block)} of block "
+            f"{_axes(thread['block'], self.grid)}"
+        )
+
     def _arg_at(self, site, address: int):
         found = []
         for kind, what in site.sources:
@@ -72,3 +79,8 @@ class Naming:
             freed = self.memory.was_freed(address)
             return "all arrays (that memory has been freed)" if freed else "all arrays"
         return f"its {alloc.nbytes} bytes"
+
+
+def _axes(xyz, extent) -> str:
+    count = max((axis for axis in range(3) if extent[axis] > 1), default=0) + 1
+    return str(xyz[0]) if count == 1 else "(" + ", ".join(map(str, xyz[:count])) + ")"

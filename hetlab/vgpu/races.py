@@ -102,6 +102,7 @@ class RaceDetector:
         self.log: list[Access] = []
         self.stores = False
         self.mixed = False  # readers of the current interval are in the shadow
+        self.later: set[int] = set()  # stores in the shadow that ran after the load in hand
         self.atomic = np.array([s.atomic for s in run.sites] or [False])
         self.strong = np.array([s.strong for s in run.sites] or [False])
         self.warps_a_block = run.warps_a_block
@@ -137,9 +138,13 @@ class RaceDetector:
             for a in log:
                 if a.site.stores:
                     self._store(a)
+            self.later = {a.site.id for a in log if a.site.stores}
             for a in log:
-                if not a.site.stores:
+                if a.site.stores:
+                    self.later.discard(a.site.id)
+                else:
                     self._load(a, remember=False)
+            self.later = set()
         elif self.stores or self.mixed:
             self.check()
         self.log.clear()
@@ -338,14 +343,18 @@ class RaceDetector:
                 array, index = self.run.describe(self.space, a.site, address)
                 later = (int(me[k]) >> THREAD_BITS) - 1
                 threads = [self.run.thread(earlier), self.run.thread(later)]
+                sites = [first, a.site]
+                if first.id in self.later and not a.site.stores:
+                    threads.reverse()
+                    sites.reverse()
                 return {
                     "array": array,
                     "index": index,
                     "threads": threads,
-                    "lines": [first.place, a.site.place],
+                    "lines": [site.place for site in sites],
                     "space": self.space,
                     "message": race_sentence(
-                        kind, array, index, threads, (first, a.site), self.space
+                        kind, array, index, threads, sites, self.space, self.run.who
                     ),
                 }
 

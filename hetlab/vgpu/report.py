@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import linecache
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from hetlab.devices.chips import Chip
 from hetlab.errors import HetlabError, one_line
 from hetlab.units import binary_bytes
 from hetlab.vgpu.device import CAPABILITY, Trace
 from hetlab.vgpu.estimate import Estimate, estimate
+from hetlab.vgpu.hazards import name_of
 from hetlab.vgpu.launch import Hazard
 from hetlab.vgpu.occupancy import Occupancy, occupancy
 from hetlab.vgpu.resources import Resources, resources
@@ -73,8 +77,22 @@ class Launch:
             return hazards
         return [
             replace(h, array=self.name_of(h.array), message=rename(h.message, self._names))
-            for h in hazards
+            for h in map(self._unflattened, hazards)
         ]
+
+    def _unflattened(self, hazard: Hazard) -> Hazard:
+        """``tile[1, 0]`` in the place of ``tile[33]``, which only the compiler says."""
+        shape, index = self._shapes.get(hazard.array), hazard.index
+        if shape is None or not isinstance(index, int) or not 0 <= index < math.prod(shape):
+            return hazard
+        place = tuple(map(int, np.unravel_index(index, shape)))
+        flat, named = (name_of(hazard.array, at, hazard.space) for at in (index, place))
+        return replace(hazard, index=place, message=hazard.message.replace(flat, named))
+
+    @functools.cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        shapes = self.trace.origin.shapes
+        return dict(shapes()) if shapes else {}
 
     @functools.cached_property
     def _names(self) -> dict[str, str]:

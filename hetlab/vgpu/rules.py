@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetlab.vgpu.elements import by_elements, fetch
-from hetlab.vgpu.hazards import name_of, who
+from hetlab.vgpu.hazards import name_of
 from hetlab.vgpu.lanes import Addresses
 from hetlab.vgpu.memory import SLOT_BITS
 
@@ -99,7 +99,7 @@ class Rules:
                 "lines": [site.place],
                 "space": space,
                 "message": _SENTENCES[kind].format(
-                    who=who(thread).capitalize(),
+                    who=run.who(thread).capitalize(),
                     verb="stores to" if site.stores else "reads",
                     what=name_of(array, index, space),
                     line=site.place[1],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetlab.vgpu.groups import Aborted, Group
-from hetlab.vgpu.hazards import name_of, who
+from hetlab.vgpu.hazards import name_of
 from hetlab.vgpu.lanes import Lanes
 
 __all__ = ["Verdicts"]
@@ -49,8 +49,8 @@ class Verdicts:
             return {
                 "threads": threads,
                 "lines": [place],
-                "message": f"{who(threads[0]).capitalize()} waits at the barrier in line "
-                f"{place[1]}, which {who(threads[1])} never reaches: it has ended.",
+                "message": f"{self.run.who(threads[0]).capitalize()} waits at the barrier in line "
+                f"{place[1]}, which {self.run.who(threads[1])} never reaches: it has ended.",
             }
 
         self.run.recorder.add("divergent-barrier", ("ended", group.at), int(short.sum()), make)
@@ -73,8 +73,9 @@ class Verdicts:
             return {
                 "threads": threads,
                 "lines": lines,
-                "message": f"Threads of one block wait at different barriers: {who(threads[0])} in "
-                f"line {lines[0][1]}, {who(threads[1])} in line {lines[1][1]}.",
+                "message": "Threads of one block wait at different barriers: "
+                f"{self.run.who(threads[0])} in line {lines[0][1]}, "
+                f"{self.run.who(threads[1])} in line {lines[1][1]}.",
             }
 
         where = ("places", *sorted(found)[:2])
@@ -95,8 +96,8 @@ class Verdicts:
             return {
                 "threads": [thread],
                 "lines": [place],
-                "message": f"Deadlock: {who(thread)} waits for ever at the barrier in line "
-                f"{place[1]}; fewer threads come to it than it waits for.",
+                "message": f"Deadlock: {self.run.who(thread)} waits for ever at the barrier in "
+                f"line {place[1]}; fewer threads come to it than it waits for.",
             }
 
         self.run.recorder.add("deadlock", (group.at,), 1, make)
@@ -126,8 +127,8 @@ class Verdicts:
             return {
                 "threads": threads,
                 "lines": lines,
-                "message": f"{who(threads[0]).capitalize()} executes the warp-wide {op} in line "
-                f"{lines[0][1]} for lanes that are {where}.",
+                "message": f"{self.run.who(threads[0]).capitalize()} executes the warp-wide {op} "
+                f"in line {lines[0][1]} for lanes that are {where}.",
             }
 
         self.run.recorder.add("divergent-barrier", ("warp", group.at), lanes.warps, make)
@@ -140,8 +141,9 @@ class Verdicts:
             return {
                 "threads": [thread],
                 "lines": [place],
-                "message": f"{who(thread).capitalize()} is still at line {place[1]} after {budget} "
-                "steps: the kernel does not seem to end. A larger step_budget lets it run longer.",
+                "message": f"{self.run.who(thread).capitalize()} is still at line {place[1]} "
+                f"after {budget} steps: the kernel does not seem to end. "
+                "A larger step_budget lets it run longer.",
             }
 
         self.run.recorder.add("deadlock", ("budget",), 1, make)
@@ -164,7 +166,7 @@ class Verdicts:
                 "threads": [thread],
                 "lines": [place],
                 "space": site.space if site is not None else "",
-                "message": f"Deadlock: {who(thread)} waits in line {place[1]} for "
+                "message": f"Deadlock: {self.run.who(thread)} waits in line {place[1]} for "
                 f"{name_of(array, index, 'a value in')} to change, and no running thread will "
                 "change it.",
             }
@@ -199,7 +201,7 @@ class Verdicts:
             return {
                 "threads": [thread],
                 "lines": [place],
-                "message": f"{sentence}: {who(thread)}, line {place[1]}.",
+                "message": f"{sentence}: {self.run.who(thread)}, line {place[1]}.",
             }
 
         self.run.recorder.add("trap", (place,), lanes.n, make)
@@ -238,7 +240,7 @@ class Verdicts:
             return {
                 "threads": threads,
                 "lines": [place],
-                "message": f"{who(thread).capitalize()} {why} the warp-wide {op} in line "
+                "message": f"{self.run.who(thread).capitalize()} {why} the warp-wide {op} in line "
                 f"{place[1]}.",
             }
 

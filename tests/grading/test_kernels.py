@@ -160,7 +160,7 @@ def test_a_kernel_without_its_decorator_is_told_so():
         out[...] = 2 * x
 
     text = " ".join(repr(verdict_on(double)).split())
-    assert "a kernel, marked by a decorator such as @cuda.jit" in text
+    assert "a kernel, marked by @cuda.jit" in text
     assert "Write the decorator" in text
 
 
@@ -189,3 +189,18 @@ def test_another_hazard_than_that_of_the_named_mistake_is_not_called_by_its_name
 
     verdict = verdict_on(races)
     assert not verdict.passed and verdict.misconception == ""
+
+
+def test_what_to_look_at_next_spells_the_launch_as_the_language_does():
+    assert "hetlab.sanitize(kernel[grid, block], ...)" in verdict_on(no_guard).look
+    x = np.ones(5, np.float32)
+    tiles = Case("n = 5", x, np.zeros_like(x), grid=1, constants={"B": 8})
+
+    def refused(*inputs):
+        raise ValueError("no")
+
+    judged = Task("tiles", "Tiles", [Correct(spec, lambda rng: iter([tiles]), changes=(1,))])
+    with open_submission({"tiles": HostKernel(refused)}) as submission:
+        assert judge(judged, submission).look.startswith("Launch it yourself")
+    with open_submission({"tiles": refused}) as submission:
+        assert "marked by @triton.jit" in judge(judged, submission).findings[0].text

@@ -129,3 +129,33 @@ def test_a_function_that_two_modules_bring_is_kept_once():
     merged = merge_ptx([module(1), module(2)])
     assert merged.count("twice(") == 1 and "callseq 1" in merged and "callseq 2" not in merged
     assert "only1()" in merged and "only2()" in merged
+
+
+SIDE = 8
+
+
+def swap_in_place(data):
+    tile = cuda.shared.array((SIDE, 9), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = data[y, x]
+    cuda.syncthreads()
+    value = tile[x, y]
+    tile[y, x] = 2 * value
+
+
+def test_a_place_in_a_tile_has_its_axes_and_the_read_that_ran_first_comes_first():
+    import hetlab
+
+    data = np.arange(SIDE * SIDE, dtype=np.float32).reshape(SIDE, SIDE)
+    report = hetlab.profile(cuda.jit(swap_in_place)[1, (SIDE, SIDE)], data)
+    [race] = report.hazards
+    row, column = race.index
+    assert row != column
+    first = home(swap_in_place)[1]
+    assert [line - first for _, line in race.lines] == [5, 6]
+    (x, y, _), writer = race.threads[0]["thread"], race.threads[1]["thread"]
+    assert (x, y) == (row, column) and writer[:2] == [column, row]
+    assert race.message.startswith(
+        f"Race on tile[{row}, {column}]: thread ({x}, {y}) of block 0 reads it in line"
+    )
+    assert report.to_json()["hazards"][0]["index"] == [row, column]

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,59 @@ def test_the_stub_of_an_exercise_says_that_it_is_not_started():
     x = np.ones(8, np.float32)
     with pytest.raises(NotImplementedError, match=r"^add_one is not started$"):
         profile(add_one[(1,)], x, x.copy(), 8, B=8)
+
+
+@triton.jit
+def sum_of_another_type(x, out, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    total = 0
+    for i in range(0, n, B):
+        total = total + tl.load(x + at + i, mask=at + i < n, other=0.0)
+    tl.store(out, tl.sum(total))
+
+
+@triton.jit
+def read_by_brackets(x, out, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(out + at, x[at])
+
+
+@triton.jit
+def written_by_brackets(x, out, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    out[at] = tl.load(x + at)
+
+
+@triton.jit
+def inside(a):
+    return a + unknown_name  # noqa: F821
+
+
+@triton.jit
+def calls_what_is_wrong(x, out, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(out + at, inside(tl.load(x + at)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "source", "reason"),
+    [
+        (
+            sum_of_another_type,
+            "for i in range(0, n, B):",
+            "Loop-carried variable total",
+        ),
+        (read_by_brackets, "tl.store(out + at, x[at])", "takes no [ ]: read with tl.load(x + at)"),
+        (written_by_brackets, "out[at] = tl.load(x + at)", "write with tl.store(out + at, value)"),
+        (calls_what_is_wrong, "return a + unknown_name", "unknown_name is not defined"),
+    ],
+)
+def test_an_error_of_the_compiler_says_its_line_and_its_reason_in_a_note(kernel, source, reason):
+    x = np.ones(64, np.float32)
+    with pytest.raises(triton.CompilationError) as caught:
+        kernel[(1,)](x, x.copy(), 64, B=32)
+    place, told = caught.value.__notes__[0].split("\n", 1)
+    number, text = place.removeprefix("line ").split(":", 1)
+    assert text.strip().startswith(source) and reason in told
+    if kernel is not calls_what_is_wrong:  # the line is the file's where the kernel's own fails
+        assert linecache.getline(__file__, int(number)).strip() == source

@@ -5,6 +5,7 @@ import pytest
 
 import hetlab
 from hetlab.errors import HetlabError, InvalidValue
+from hetlab.grading.worker import _explain
 from hetlab.vgpu.frontends.tvm_loops import UnboundLoops, host_stages
 
 tvm = pytest.importorskip("tvm")
@@ -93,6 +94,9 @@ def test_a_refused_schedule_is_one_paragraph_before_the_program():
         sch.get_sblock("D")
     (shown,) = told.value._render_traceback_()
     assert "\n" not in shown
+    seen = _explain(told.value)  # what a verdict says
+    assert seen["message"] == told.value.in_words()
+    assert seen["place"][2] == 'sch.parallel(sch.get_loops("C")[2])', "not a frame of TVM's own C++"
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,9 @@ class _Compiled:
             name,
             home=numba_names.home(function),
             names=functools.cache(lambda: numba_names.symbol_names(library.get_llvm_str())),
+            shapes=functools.cache(
+                lambda: numba_names.symbol_shapes(library.get_llvm_str(), function)
+            ),
         )
 
 

@@ -19,7 +19,7 @@ def explain(function, error: BaseException) -> None:
         return
     inside = [node for node in ast.walk(tree) if place[1] <= getattr(node, "lineno", 0) <= place[2]]
     for line, text in _reasons(inside, function, str(error)):
-        error.add_note(f"{place[0]}, line {line}: {text}")
+        error.add_note(f"line {line}: {text}")
         return
 
 
@@ -27,8 +27,16 @@ def _reasons(nodes: list[ast.AST], function, message: str) -> Iterator[tuple[int
     for kind in ("local", "shared"):
         if f"{kind}.array" in message:
             for node in nodes:
-                culprit = _variable_size(node, kind, function)
-                if culprit:
+                shape = _shape(node, kind)
+                culprit = _variable(shape, function)
+                if computed := next((x for x in shape if _is_computed(x)), None):
+                    yield (
+                        node.lineno,
+                        f"the shape of cuda.{kind}.array may not be computed there, as "
+                        f"{ast.unparse(computed)!r} is. Give the number a name outside of the "
+                        "kernel, and use the name.",
+                    )
+                elif culprit:
                     yield (
                         node.lineno,
                         f"the shape of cuda.{kind}.array must be a constant, and {culprit!r} "
@@ -48,8 +56,8 @@ def _reasons(nodes: list[ast.AST], function, message: str) -> Iterator[tuple[int
                 yield node.lineno, f"{node.id!r} is not defined here or in the module."
 
 
-def _variable_size(node: ast.AST, kind: str, function) -> str | None:
-    """The variable that a call of ``cuda.<kind>.array`` takes its shape from."""
+def _shape(node: ast.AST, kind: str) -> list[ast.AST]:
+    """The lengths in a call of ``cuda.<kind>.array``; empty for anything else."""
     call = node.func if isinstance(node, ast.Call) else None
     if not (
         isinstance(call, ast.Attribute)
@@ -57,8 +65,17 @@ def _variable_size(node: ast.AST, kind: str, function) -> str | None:
         and isinstance(call.value, ast.Attribute)
         and call.value.attr == kind
     ):
-        return None
+        return []
     shape = node.args[:1] + [k.value for k in node.keywords if k.arg == "shape"]
+    return shape[0].elts if shape and isinstance(shape[0], ast.Tuple) else shape
+
+
+def _is_computed(length: ast.AST) -> bool:
+    return isinstance(length, ast.BinOp | ast.Call)
+
+
+def _variable(shape: list[ast.AST], function) -> str | None:
+    """The variable that a shape depends on and that is known only when the kernel runs."""
     local = function.__code__.co_varnames
     for part in shape:
         for name in ast.walk(part):

@@ -63,12 +63,26 @@ class VirtualKernel:
         """The learner's names of shared and constant arrays, by symbol."""
         return numba_names.symbol_names(self.library.get_llvm_str()) if self.library else {}
 
+    def shapes(self, python) -> dict[str, tuple[int, ...]]:
+        """The shapes of shared arrays with several axes, by symbol."""
+        if not (self.library and python):
+            return {}
+        return numba_names.symbol_shapes(self.library.get_llvm_str(), python)
+
     def origin(self, python) -> Origin:
         """Where the kernel came from; ``python`` is its function, when that is known."""
         if self._origin is None:
             name = python.__name__ if python else self.name
             home = numba_names.home(python) if python else None
-            self._origin = Origin(name, "Numba", self.ptx, self.name, home=home, names=self.names)
+            self._origin = Origin(
+                name,
+                "Numba",
+                self.ptx,
+                self.name,
+                home=home,
+                names=self.names,
+                shapes=lambda: self.shapes(python),
+            )
         return self._origin
 
 

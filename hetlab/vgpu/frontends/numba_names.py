@@ -26,6 +26,7 @@ __all__ = [
     "merge_ptx",
     "parse_file",
     "symbol_names",
+    "symbol_shapes",
 ]
 
 
@@ -93,7 +94,57 @@ def symbol_names(llvm: str) -> dict[str, str]:
     llvm : str
         LLVM text with line information, of all the modules of a kernel.
     """
-    names: dict[str, str] = {}
+    return {symbol: name for symbol, _, name, _ in _symbols(llvm)}
+
+
+def symbol_shapes(llvm: str, function) -> dict[str, tuple[int, ...]]:
+    """Shapes of the shared arrays with several axes that a function's own file makes, by symbol.
+
+    Parameters
+    ----------
+    llvm : str
+        As for `symbol_names`.
+    function : function
+        The kernel, in whose module a shape such as ``(SIDE, 33)`` finds its numbers.
+    """
+    scope = dict(function.__globals__)
+    scope.update(zip(function.__code__.co_freevars, _cells(function)))
+    here = function.__code__.co_filename
+    found = {
+        symbol: _shape(call, scope)
+        for symbol, file, _, call in _symbols(llvm)
+        if Path(file).name == Path(here).name
+    }
+    return {symbol: shape for symbol, shape in found.items() if len(shape) > 1}
+
+
+def _cells(function) -> Iterator:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # a name that has no value yet
+            yield None
+
+
+_PLAIN = (ast.Tuple, ast.Constant, ast.Name, ast.Load)
+
+
+def _shape(call: ast.Call, scope: dict) -> tuple[int, ...]:
+    """The shape that a call of ``shared.array`` asks for; empty when it is not plain numbers."""
+    if getattr(call.func, "attr", "") != "array":
+        return ()
+    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "shape")]
+    if not given or not all(isinstance(node, _PLAIN) for node in ast.walk(given[0])):
+        return ()
+    try:
+        code = compile(ast.Expression(given[0]), "<shape>", "eval")
+        return tuple(int(length) for length in eval(code, {"__builtins__": {}}, scope))
+    except (NameError, TypeError, ValueError):
+        return ()
+
+
+def _symbols(llvm: str) -> Iterator[tuple[str, str, str, ast.Call]]:
+    """Each symbol with the file, the variable and the call that made it."""
     for module in re.split(r"^; ModuleID", llvm, flags=re.M):
         places = dict(_PLACE.findall(module))
         scopes = dict(_SCOPE.findall(module))
@@ -110,12 +161,12 @@ def symbol_names(llvm: str) -> dict[str, str]:
         for symbol in sorted(lines, key=lambda s: int("0" + re.search(r"\d*$", s)[0])):
             on_line.setdefault(lines[symbol], []).append(symbol)
         for (file, line), symbols in on_line.items():
-            for symbol, name in zip(symbols, _assigned(file, line)):
-                names[symbol] = names[symbol.replace(".", "_$_")] = name  # PTX has no dots
-    return names
+            for symbol, (name, call) in zip(symbols, _assigned(file, line)):
+                for spelling in {symbol, symbol.replace(".", "_$_")}:  # PTX has no dots
+                    yield spelling, file, name, call
 
 
-def _assigned(file: str, line: int) -> Iterator[str]:
+def _assigned(file: str, line: int) -> Iterator[tuple[str, ast.Call]]:
     """Names that calls of ``shared.array`` and the like are assigned to on a line."""
     tree = parse_file(file)
     for node in ast.walk(tree) if tree else ():
@@ -132,7 +183,7 @@ def _assigned(file: str, line: int) -> Iterator[str]:
             pairs = list(zip(targets[0].elts, value.elts))
         for target, call in pairs:
             if isinstance(target, ast.Name) and isinstance(call, ast.Call):
-                yield target.id
+                yield target.id, call
 
 
 def parse_file(file: str) -> ast.Module | None:

@@ -27,6 +27,7 @@ from hetlab.vgpu.device import CAPABILITY, SMS
 from hetlab.vgpu.frontends import triton_tuning
 from hetlab.vgpu.frontends.driver import ATTRIBUTES
 from hetlab.vgpu.frontends.triton_arguments import Tensor, as_tensor, wrap
+from hetlab.vgpu.frontends.triton_errors import explain
 from hetlab.vgpu.frontends.triton_launcher import Function, Launcher
 
 __all__ = ["TritonLaunch", "install", "installed", "virtual"]
@@ -156,6 +157,7 @@ def _guarded(kernel, method: str, grid, args: tuple, named: dict):
         if type(error).__module__.startswith("triton."):
             if stub := _STUB.search(str(error)):
                 raise NotImplementedError(stub[0]) from None
+            explain(kernel, error)
             _show_alone(error)
         raise
 
@@ -189,7 +191,8 @@ def _show_alone(error: BaseException) -> None:
         while cause is not None and cause not in causes:
             causes.append(cause)
             cause = cause.__cause__
-        return [f"{type(cause).__name__}: {cause}" for cause in causes]
+        told = [f"{type(cause).__name__}: {cause}" for cause in causes]
+        return [*told, *getattr(error, "__notes__", ())]
 
     error._render_traceback_ = lines
 

@@ -124,7 +124,8 @@ def schedule_error(text: str) -> str:
         loop = re.match(r"for (\w+) in", line)
         block = re.match(r"with T\.sblock\(\"(\w+)\"\)", line)
         if loop or block:
-            told = told.replace(f"loop {label}", label).replace(f"block {label}", label)
+            for word in ("Loop", "loop", "Block", "block"):
+                told = told.replace(f"{word} {label}", label)
             told = told.replace(label, f"loop {loop[1]}" if loop else f"block {block[1]}")
     name = primitive[1].replace("-", "_").replace("get_block", "get_sblock")
     lines = [f"sch.{name}: {told.rstrip('.')}."]
@@ -136,14 +137,17 @@ def schedule_error(text: str) -> str:
 
 
 def _readable_schedule_errors(kind: type) -> None:
+    def in_words(self) -> str:
+        return schedule_error(RuntimeError.__str__(self))
+
     def __str__(self) -> str:
-        text = RuntimeError.__str__(self)
-        told = schedule_error(text)
+        text, told = RuntimeError.__str__(self), self.in_words()
         return text if told == text else f"{told}\n\n{text}"
 
     def _render_traceback_(self) -> list[str]:
-        return [f"ScheduleError: {schedule_error(RuntimeError.__str__(self))}"]
+        return [f"ScheduleError: {self.in_words()}"]
 
+    kind.in_words = in_words
     kind.__str__ = __str__
     kind._render_traceback_ = _render_traceback_
 
