@@ -91,7 +91,8 @@ def _untouched(notebook: Any, lesson: Lesson) -> set[str]:
     """The tasks whose solution cells all hold their stubs, known by hash or by their text."""
     stubs = {}
     if lesson.exercise.exists():
-        cells = read_notebook(lesson.exercise).cells
+        # The exercise may be where the learner wrote: only what still is a stub tells stubs.
+        cells = filter(is_untouched, read_notebook(lesson.exercise).cells)
         stubs = {normal_source(c.source): t[1] for c in cells if (t := task_of(c))}
     touched: dict[str, bool] = {}
     for cell in notebook.cells:

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from hetlab.errors import NotebookError
-from hetlab.tracks.notebooks import read_notebook, write_notebook
+from hetlab.tracks.notebooks import read_notebook, task_of, write_notebook
 from hetlab.tracks.run import check_notebook
 
 from .tiny_track import LESSON, make_track
@@ -48,6 +48,19 @@ def test_stubs_are_recognised_without_metadata_too(track, tmp_path):
     write_notebook(tmp_path / f"{LESSON}.ipynb", notebook)
     found = check_notebook(tmp_path / f"{LESSON}.ipynb", track=track)
     assert {v.status for v in found} == {"not started"}
+
+
+def test_an_answer_written_into_the_exercise_itself_is_started(tmp_path):
+    """Some write into ``exercises/`` of a released folder, where the stub's own text is gone."""
+    track = make_track(tmp_path / "track")
+    exercise = track.lesson(LESSON).exercise
+    notebook = read_notebook(exercise)
+    first = next(c for c in notebook.cells if task_of(c) == ("solution", "double"))
+    first.source = "def double(x):\n    return 3 * x"
+    write_notebook(exercise, notebook)
+    found = check_notebook(exercise, track=track)
+    assert [v.status for v in found] == ["failed", "not started", "not started"]
+    assert "should be" in found[0].findings[0].text
 
 
 def test_a_deleted_or_changed_check_cell_is_put_back(track, tmp_path):
